@@ -1,0 +1,40 @@
+"""The base of every API model: camelCase on the wire, frozen in memory, unknown fields ignored."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer, StringConstraints
+from pydantic.alias_generators import to_camel
+
+GROUP = "sanare.dev"
+VERSION = "v1alpha1"
+API_VERSION = f"{GROUP}/{VERSION}"
+
+# Unknown fields are ignored on reading: an older operator must be able to read what a newer one wrote.
+WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+
+
+def to_rfc3339(moment: datetime) -> str:
+    """Kubernetes' time format: UTC, whole seconds, `Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+Time = Annotated[datetime, PlainSerializer(to_rfc3339, when_used="json")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+
+
+class Model(BaseModel):
+    """A frozen value that reads and writes the API's JSON."""
+
+    model_config = WIRE
+
+    @classmethod
+    def parse(cls, data: object) -> Self:
+        """Read the wire form. Raises pydantic.ValidationError naming the field."""
+        return cls.model_validate(data)
+
+    def wire(self) -> dict[str, Any]:
+        """The wire form: camelCase, unset and null fields left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)

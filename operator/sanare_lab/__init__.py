@@ -1,0 +1,1 @@
+"""What evaluates sanare: an embedded cluster, scenarios with their controls, a scripted model."""
