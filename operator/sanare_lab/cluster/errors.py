@@ -1,0 +1,111 @@
+"""ApiError: a refusal, rendered as the Status object that the real API server answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sanare_lab.cluster.objects import Obj
+from sanare_lab.cluster.resources import ResourceType
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One thing that is wrong with one field; `reason` is metav1.CauseType."""
+
+    field: str
+    message: str
+    reason: str = "FieldValueInvalid"
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+class ApiError(Exception):
+    """What the API server answers instead of an object."""
+
+    def __init__(self, status: int, reason: str, message: str, details: Obj | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message
+        self.details = details
+
+    def body(self) -> Obj:
+        """The v1 Status."""
+        body: Obj = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            body["reason"] = self.reason
+        if self.details:
+            body["details"] = self.details
+        return {**body, "code": self.status}
+
+
+def _details(resource: ResourceType, name: str) -> Obj:
+    details: Obj = {"name": name} if name else {}
+    if resource.group:
+        details["group"] = resource.group
+    return {**details, "kind": resource.plural}
+
+
+def not_found(resource: ResourceType, name: str) -> ApiError:
+    """404 for one object."""
+    return ApiError(404, "NotFound", f'{resource.qualified} "{name}" not found', _details(resource, name))
+
+
+def no_such_path() -> ApiError:
+    """404 for a path that is no resource."""
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def already_exists(resource: ResourceType, name: str) -> ApiError:
+    """409 for a taken name."""
+    message = f'{resource.qualified} "{name}" already exists'
+    return ApiError(409, "AlreadyExists", message, _details(resource, name))
+
+
+def conflict(resource: ResourceType, name: str, why: str = "") -> ApiError:
+    """409 for a stale resourceVersion or a failed precondition."""
+    why = why or ("the object has been modified; please apply your changes to the latest version and try again")
+    message = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
+    return ApiError(409, "Conflict", message, _details(resource, name))
+
+
+def forbidden(resource: ResourceType, name: str, why: str) -> ApiError:
+    """403, as admission words it."""
+    message = f'{resource.qualified} "{name}" is forbidden: {why}'
+    return ApiError(403, "Forbidden", message, _details(resource, name))
+
+
+def invalid(resource: ResourceType, name: str, causes: Iterable[Cause]) -> ApiError:
+    """422 with one cause for each field that is wrong."""
+    found = list(causes)
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    text = str(found[0]) if len(found) == 1 else "[" + ", ".join(map(str, found)) + "]"
+    details: dict[str, Any] = {**_details(resource, name), "kind": resource.kind}
+    details["causes"] = [
+        {"reason": cause.reason, "message": cause.message, "field": cause.field} for cause in found
+    ]
+    return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {text}', details)
+
+
+def bad_request(message: str) -> ApiError:
+    """400."""
+    return ApiError(400, "BadRequest", message)
+
+
+def expired(message: str) -> ApiError:
+    """410 for a resourceVersion or continue token that history no longer holds."""
+    return ApiError(410, "Expired", message)
+
+
+def method_not_allowed() -> ApiError:
+    """405."""
+    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
