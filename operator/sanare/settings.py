@@ -16,7 +16,7 @@ class Settings:
     """The operator's configuration; Helm values set the same variables.
 
     Attributes:
-        namespace: SANARE_NAMESPACE, the operator's own namespace, never in any agent's scope. Default `sanare-system`.
+        namespace: SANARE_NAMESPACE, the operator's own, never in an agent's scope. Default `sanare-system`.
         watch_namespaces: SANARE_WATCH_NAMESPACES, comma-separated; empty means every namespace.
         default_policy: SANARE_DEFAULT_POLICY, path of a YAML file with a RemediationPolicy spec; empty means the
             built-in default (the runbook twice, then a person).

@@ -1,0 +1,110 @@
+"""The audit chain: each entry's hash covers the entry and the hash before it, so that a gap or a change shows.
+
+The newest entries stand in the Incident's status; older ones move, whole, to IncidentRecords that it owns. An entry
+leaves the status only after the record that holds it exists. Pure; `reconcile.chronicle` does the writing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sanare.api.model import to_rfc3339
+from sanare.api.status import Audit, AuditEntry
+from sanare.text import one_line
+
+RECENT = 40  # entries in status, the schema's bound
+KEEP = 12  # entries that stay in status when the older ones move out
+STORE_PARTS = 16  # IncidentRecords of type Audit that one Incident may own
+DETAIL_BYTES = 400
+
+
+def entry_hash(previous: str, entry: AuditEntry) -> str:
+    """SHA-256, in hex, of the hash before and the entry's own fields in canonical JSON."""
+    payload = [previous, entry.seq, to_rfc3339(entry.at), entry.event, entry.detail]
+    return hashlib.sha256(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def append(audit: Audit, event: str, detail: str, *, at: datetime) -> Audit:
+    """The chain with one more entry; the detail is cleaned and capped (bytes)."""
+    draft = AuditEntry(
+        seq=audit.entries + 1,
+        at=at.replace(microsecond=0),
+        event=event,
+        detail=one_line(detail, DETAIL_BYTES),
+        hash="",
+    )
+    entry = draft.model_copy(update={"hash": entry_hash(audit.head, draft)})
+    recent = (*audit.recent, entry)
+    lost = max(len(recent) - RECENT, 0)
+    return audit.model_copy(
+        update={
+            "head": entry.hash,
+            "entries": entry.seq,
+            "recent": recent[lost:],
+            "dropped": audit.dropped + lost,
+        }
+    )
+
+
+def overflow(audit: Audit, *, everything: bool = False) -> tuple[AuditEntry, ...]:
+    """The entries that should move to a record now: none while there is room, all unstored ones at the end."""
+    if len(audit.store) >= STORE_PARTS or (len(audit.recent) < RECENT - 8 and not everything):
+        return ()
+    return audit.recent if everything else audit.recent[:-KEEP]
+
+
+def stored(audit: Audit, entries: Sequence[AuditEntry], record: str) -> Audit:
+    """The chain after `record` holds `entries`: older ones leave the status, the newest stay readable there."""
+    last = entries[-1].seq
+    recent = tuple(e for e in audit.recent if e.seq > last) or audit.recent[-KEEP:]
+    return audit.model_copy(update={"recent": recent, "store": (*audit.store, record)})
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether a chain is whole, and one sentence on why not."""
+
+    whole: bool
+    entries: int
+    message: str
+
+
+def verify(audit: Audit, records: Iterable[Sequence[AuditEntry]]) -> Verification:
+    """Walk the chain from its first entry to the head in status."""
+    by_seq: dict[int, AuditEntry] = {}
+    for entry in [*(e for record in records for e in record), *audit.recent]:
+        known = by_seq.setdefault(entry.seq, entry)
+        if known != entry:
+            return Verification(False, audit.entries, f"entry {entry.seq} differs between two places")
+    previous = ""
+    for seq in range(1, audit.entries + 1):
+        entry = by_seq.get(seq)  # type: ignore[assignment]
+        if entry is None:
+            return Verification(False, audit.entries, f"entry {seq} of {audit.entries} is missing")
+        if entry.hash != entry_hash(previous, entry):
+            return Verification(
+                False, audit.entries, f"entry {seq} ({entry.event}) was changed: its hash does not fit"
+            )
+        previous = entry.hash
+    if previous != audit.head:
+        return Verification(False, audit.entries, "the head in status is not the hash of the last entry")
+    if len(by_seq) != audit.entries:
+        return Verification(False, audit.entries, f"{len(by_seq) - audit.entries} entries stand beyond the head")
+    return Verification(True, audit.entries, f"{audit.entries} entries, head {audit.head[:12]}")
+
+
+def pack(entries: Sequence[AuditEntry]) -> str:
+    """Entries as the text of a record."""
+    return json.dumps([entry.wire() for entry in entries], ensure_ascii=False, separators=(",", ":"))
+
+
+def unpack(data: str) -> tuple[AuditEntry, ...]:
+    """The entries of a record's text. Raises ValueError where it is not such a text."""
+    parsed = json.loads(data)
+    if not isinstance(parsed, list):
+        raise ValueError("an audit record is a list of entries")
+    return tuple(AuditEntry.parse(item) for item in parsed)
