@@ -31,3 +31,9 @@ format: setup ## reformat and fix what can be fixed
 
 test: setup ## unit and integration tests (embedded cluster)
 	$(BIN)/pytest
+
+# --- the CRDs and the image ---------------------------------------------------------------------------------------
+.PHONY: crds
+
+crds: setup ## write the CRDs from the models in operator/sanare/api
+	$(BIN)/python -m sanare.api.crd crds charts/sanare/files/crds

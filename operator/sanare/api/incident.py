@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from sanare.api.model import API_VERSION, Model, Name, Time
+from sanare.api.model import API_VERSION, Model, Name, Time, rules
 from sanare.api.status import IncidentStatus
 
 Text = Annotated[str, Field(max_length=1024)]
@@ -45,90 +45,186 @@ class Target(Model):
     """One object, in the Incident's own namespace, that is broken."""
 
     api_version: str = Field(default="apps/v1", max_length=128)
+    """API version of the kind, for example `apps/v1` or `v1`."""
     kind: str = Field(min_length=1, max_length=63)
+    """Kind of the object, for example `Deployment`."""
     name: Name
+    """Name of the object."""
 
 
 class Source(Model):
     """Where the Incident came from; immutable, because it is what was alerted."""
 
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            (
+                "self.type == 'Manual' || (has(self.fingerprint) && self.fingerprint != '')",
+                "an Incident of an alert carries the alert's fingerprint",
+            )
+        )
+    )
+
     type: Literal["Manual", "Alertmanager"] = "Manual"
+    """What created the Incident: Manual for a person, Alertmanager for the webhook."""
     alert_name: str = Field(default="", max_length=256)
+    """The alert's name (label `alertname`)."""
     fingerprint: str = Field(default="", max_length=64)
+    """The alert's fingerprint, as Alertmanager computed it."""
     group_key: str = Field(default="", max_length=1024)
+    """The group that the alert was sent in."""
     starts_at: Time | None = None
+    """When the alert began to fire."""
     labels: dict[str, Text] = Field(default_factory=dict, max_length=64)
+    """The alert's labels. Untrusted text."""
     annotations: dict[str, Text] = Field(default_factory=dict, max_length=64)
+    """The alert's annotations. Untrusted text."""
 
 
 class PolicyRef(Model):
     """The RemediationPolicy in the same namespace that governs the Incident."""
 
     name: Name
+    """Name of the RemediationPolicy."""
 
 
 class RolloutCheck(Model):
     """The workload's rollout is complete and its pods are ready."""
 
     kind: Literal["Deployment", "StatefulSet", "DaemonSet"] = "Deployment"
+    """Kind of the workload."""
     name: Name
+    """Name of the workload."""
 
 
 class EndpointsCheck(Model):
     """The Service has at least `minReady` ready endpoints."""
 
     service: Name
+    """Name of the Service."""
     min_ready: int = Field(default=1, ge=1, le=1000)
+    """How many endpoints must be ready."""
 
 
 class HttpCheck(Model):
     """A GET through the API server's Service proxy answers as stated."""
 
     service: Name
+    """Name of the Service."""
     port: str = Field(default="", max_length=63)
+    """Port of the Service, by name or number; empty means its first one."""
     path: str = Field(default="/", max_length=1024, pattern=r"^/[^\s]*$")
+    """Path and query of the request."""
     status: int = Field(default=200, ge=100, le=599)
+    """The status code that means healthy."""
     contains: str = Field(default="", max_length=256)
+    """Text that the answer's body must contain; empty means any."""
 
 
 class Check(Model):
     """What healthy means, declared by a person; exactly one of the members is set."""
 
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            (
+                "[has(self.rollout), has(self.endpoints), has(self.http)].filter(x, x).size() == 1",
+                "a check sets exactly one of rollout, endpoints and http",
+            )
+        )
+    )
+
     name: str = Field(min_length=1, max_length=63)
+    """Name of the check, as the verdict shows it."""
     rollout: RolloutCheck | None = None
+    """The workload's rollout is complete and its pods are ready."""
     endpoints: EndpointsCheck | None = None
+    """The Service has enough ready endpoints."""
     http: HttpCheck | None = None
+    """A GET through the API server's Service proxy answers as stated."""
 
 
 class Action(Model):
     """One kubectl command: its arguments without the word kubectl, and what goes to its standard input."""
 
     argv: tuple[Annotated[str, Field(max_length=4096)], ...] = Field(min_length=1, max_length=64)
+    """The arguments, one by one, without the word kubectl."""
     stdin: str = Field(default="", max_length=16384)
+    """What goes to standard input, for example a manifest for `apply -f -`."""
 
 
 class Approval(Model):
     """A person's decision on `status.proposal`. Whoever sets it is named in `approver`."""
 
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            (
+                "self.decision != 'Approve' || (has(self.digest) && self.digest != '')",
+                "an approval names the plan: copy status.proposal.digest into spec.approval.digest",
+            ),
+            (
+                "self.decision == 'Approve' || !has(self.actions) || self.actions.size() == 0",
+                "actions belong to an approval: a rejection has none",
+            ),
+        )
+    )
+
     decision: Literal["Approve", "Reject"]
-    digest: str = Field(default="", max_length=71)
+    """Approve runs the plan that `digest` names, or the person's own `actions`; Reject ends the Incident."""
+    digest: str = Field(default="", max_length=71, pattern=r"^(sha256:[0-9a-f]{64})?$")
+    """The digest of `status.proposal` that is decided on, `sha256:` and 64 hexadecimal digits; required to
+    approve.
+    """
     approver: str = Field(default="", max_length=256)
+    """Who decides, as a name a reader knows."""
     comment: str = Field(default="", max_length=1024)
+    """Why, for the record."""
     actions: tuple[Action, ...] = Field(default=(), max_length=16)
+    """An edited plan: these commands run instead of the proposed ones, through the same gate."""
 
 
 class IncidentSpec(Model):
     """What is broken and what may be done about it."""
 
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            (
+                "!has(oldSelf.mode) || oldSelf.mode == 'Enforce' || (has(self.mode) && "
+                "(self.mode == 'Observe' || self.mode == oldSelf.mode))",
+                "mode may only be tightened: from Enforce (or unset) to Propose to Observe",
+            )
+        )
+    )
+
     summary: str = Field(default="", max_length=1024)
+    """What is wrong, in a sentence."""
     severity: Severity = Severity.MEDIUM
-    targets: tuple[Target, ...] = Field(min_length=1, max_length=8)
-    source: Source = Field(default_factory=Source)
+    """How bad it is: Critical, High, Medium or Low. Rungs of the ladder may ask for a minimum."""
+    targets: tuple[Target, ...] = Field(
+        min_length=1,
+        max_length=8,
+        json_schema_extra=rules(
+            ("self == oldSelf", "targets are what was alerted and cannot change: create another Incident")
+        ),
+    )
+    """The objects that are broken, the most important one first. Immutable."""
+    source: Source = Field(
+        default=Source(),
+        json_schema_extra=rules(
+            ("self == oldSelf", "source is what was alerted and cannot change: create another Incident")
+        ),
+    )
+    """Where the Incident came from. Immutable."""
     policy_ref: PolicyRef | None = None
+    """The RemediationPolicy that governs the Incident; without one the operator's default applies."""
     mode: Mode | None = None
+    """What may be done: Enforce, Propose or Observe. The stricter of this and the policy's mode applies; it may
+    only be tightened.
+    """
     checks: tuple[Check, ...] = Field(default=(), max_length=16)
+    """What healthy means beyond what the evaluator looks at by itself. Written by people, never by a model."""
     suspend: bool = False
+    """True holds the Incident: nothing is started until it is false again."""
     approval: Approval | None = None
+    """A person's decision on `status.proposal`."""
 
 
 class ObjectMeta(Model):

@@ -1,11 +1,15 @@
-"""The base of every API model: camelCase on the wire, frozen in memory, unknown fields ignored."""
+"""The base of every API model: camelCase on the wire, frozen in memory, unknown fields ignored.
+
+The models are the one source of the CRDs (`crd.py`): types, bounds and defaults from the fields, descriptions from
+the text below each field, and what only the API server can hold (transitions, relations of fields) from `rules`.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, StringConstraints
+from pydantic import BaseModel, ConfigDict, PlainSerializer, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 GROUP = "sanare.dev"
@@ -13,7 +17,9 @@ VERSION = "v1alpha1"
 API_VERSION = f"{GROUP}/{VERSION}"
 
 # Unknown fields are ignored on reading: an older operator must be able to read what a newer one wrote.
-WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+WIRE = ConfigDict(
+    alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore", use_attribute_docstrings=True
+)
 
 
 def to_rfc3339(moment: datetime) -> str:
@@ -21,8 +27,18 @@ def to_rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-Time = Annotated[datetime, PlainSerializer(to_rfc3339, when_used="json")]
+def rules(*pairs: tuple[str, str]) -> dict[str, Any]:
+    """CEL rules for the API server, each with the message that a refused writer reads; for `json_schema_extra`."""
+    return {"x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in pairs]}
+
+
+Time = Annotated[
+    datetime,
+    PlainSerializer(to_rfc3339, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+ObjectName = Annotated[str, StringConstraints(max_length=320)]  # Kind/name
 
 
 class Model(BaseModel):

@@ -7,10 +7,10 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 from sanare.api.incident import Mode, ObjectMeta, Severity
-from sanare.api.model import API_VERSION, Model
+from sanare.api.model import API_VERSION, Model, rules
 from sanare.api.status import Tier
 
 _PART = re.compile(r"(\d+)(ms|h|m|s)")
@@ -37,7 +37,20 @@ def format_duration(value: timedelta) -> str:
     return "".join(f"{n}{u}" for n, u in ((hours, "h"), (minutes, "m"), (seconds, "s")) if n)
 
 
-Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, when_used="json")]
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(parse_duration),
+    Field(ge=timedelta(0), le=timedelta(hours=24)),
+    PlainSerializer(format_duration, when_used="json"),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "maxLength": 20,
+            "pattern": r"^([0-9]{1,5}(ms|s|m|h))+$",
+            **rules(("duration(self) <= duration('24h')", "a duration is at most 24h")),
+        }
+    ),
+]
 
 
 def _minutes(value: float) -> timedelta:
@@ -68,54 +81,110 @@ class Rollback(StrEnum):
 class Rung(Model):
     """One step of the ladder. Without a model the deterministic runbook acts."""
 
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            (
+                "!(self.tier in ['ReflectionRetry', 'StrongerModel']) || (has(self.model) && self.model != '')",
+                "ReflectionRetry and StrongerModel need a model",
+            ),
+            (
+                "self.tier != 'Human' || !has(self.model) || self.model == ''",
+                "the Human step has no model",
+            ),
+            (
+                "!has(self.timeout) || duration(self.timeout) >= duration('1s')",
+                "a step's timeout is at least 1s",
+            ),
+        )
+    )
+
     tier: Tier
+    """What the step is: PlainRetry, ReflectionRetry, StrongerModel or Human."""
     model: str = Field(default="", max_length=128)
+    """The model that acts; empty means the deterministic runbook, without any model. Required for ReflectionRetry
+    and StrongerModel, not allowed for Human.
+    """
     attempts: int = Field(default=1, ge=1, le=8)
+    """How many attempts this step may make."""
     when: When = When.ALWAYS
+    """Always, or PartialOrMulti: only after a verdict with that signal."""
     min_severity: Severity | None = None
+    """The step is skipped for Incidents below this severity."""
     timeout: Duration = _minutes(10)
+    """The longest that one attempt may act, for example `10m`."""
 
 
 class Budget(Model):
     """Limits of one Incident; `attempts` is B of Algorithm 1 and counts PlainRetry and ReflectionRetry."""
 
     attempts: int = Field(default=2, ge=1, le=8)
+    """How many PlainRetry and ReflectionRetry attempts there may be: B of Algorithm 1."""
     cost_usd: float | None = Field(default=None, ge=0, le=10000, alias="costUSD")
-    tokens: int | None = Field(default=None, ge=0)
+    """The most that model calls may cost, in US dollars; unset means no limit. A model whose price is unknown is
+    not called under a limit.
+    """
+    tokens: int | None = Field(default=None, ge=0, le=1_000_000_000)
+    """The most tokens that model calls may use, in and out; unset means no limit."""
     wall_clock: Duration = _minutes(60)
+    """The longest from the first look to a verdict, waiting for people not counted."""
 
 
 class Verify(Model):
     """When healthy counts as fixed: how long to wait for it, how long it must last."""
 
     converge_timeout: Duration = _minutes(3)
+    """How long the evaluator waits for the cluster to settle after an attempt."""
     hold: Duration = timedelta(seconds=15)
+    """How long the healthy state must last before it counts as Fixed."""
 
 
 class Guard(Model):
     """What an agent's requests may touch, beyond what the gate always refuses."""
 
-    kinds: tuple[str, ...] = Field(default=(), max_length=64)
+    kinds: tuple[Annotated[str, Field(min_length=1, max_length=63)], ...] = Field(default=(), max_length=64)
+    """The kinds that may be written; empty means the kinds that the gate knows to be repairable."""
     max_mutations: int = Field(default=10, ge=1, le=100)
+    """The most writes of one attempt."""
     max_deletes: int = Field(default=2, ge=0, le=20)
+    """The most deletions of one attempt."""
     max_replicas: int = Field(default=50, ge=1, le=10000)
+    """The most replicas that an attempt may scale a workload to."""
 
 
 class PolicySpec(Model):
     """The default applies where an Incident names no policy."""
 
     mode: Mode = Mode.ENFORCE
+    """Enforce repairs, Propose records a plan and waits for a person, Observe only evaluates."""
     ladder: tuple[Rung, ...] = Field(
-        default=(Rung(tier=Tier.PLAIN_RETRY, attempts=2), Rung(tier=Tier.HUMAN)), min_length=1, max_length=8
+        default=(Rung(tier=Tier.PLAIN_RETRY, attempts=2), Rung(tier=Tier.HUMAN)),
+        min_length=1,
+        max_length=8,
+        json_schema_extra=rules(
+            (
+                "self.all(r, r.tier != 'Human') || "
+                "(self.exists_one(r, r.tier == 'Human') && self[self.size() - 1].tier == 'Human')",
+                "there is at most one Human step and it is the last",
+            )
+        ),
     )
+    """The steps in the order they are tried."""
     feedback: Feedback = Feedback.VERBATIM
+    """Verbatim gives the next attempt the evaluator's own words, None keeps them from it."""
     self_verify: bool = False
-    budget: Budget = Field(default_factory=Budget)
-    verify: Verify = Field(default_factory=Verify)
+    """True lets the actor check its own work before it stops. The evaluator decides in any case."""
+    budget: Budget = Budget()
+    """The limits of one Incident."""
+    verify: Verify = Verify()
+    """When healthy counts as fixed."""
     rollback: Rollback = Rollback.ON_FAILURE
-    guard: Guard = Field(default_factory=Guard)
+    """OnFailure undoes the mutations of a failed attempt, Never leaves them."""
+    guard: Guard = Guard()
+    """What an attempt may touch, beyond what the gate always refuses."""
     approval_expiry: Duration = timedelta(hours=24)
+    """How long a proposal waits for a person."""
     pause_requests: tuple[Annotated[str, Field(max_length=128)], ...] = Field(default=(), max_length=16)
+    """While there is any, no attempt starts under this policy. Each names who asks and why."""
 
 
 class RemediationPolicy(Model):
