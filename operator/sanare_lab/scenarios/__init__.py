@@ -1,0 +1,1 @@
+"""Scenarios: broken applications as data, each with the controls that prove its judge. Format: docs/scenarios.md."""
