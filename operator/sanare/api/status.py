@@ -176,9 +176,7 @@ class Attempt(Model):
     model: str = Field(default="", max_length=128)
     """The model that acted; empty for the runbook."""
     state: AttemptState
-    """Running, Acted (waiting for the verdict), Judged or Interrupted (the operator stopped in the middle of it).
-
-    """
+    """Running, Acted or Interrupted (the operator stopped in the middle of it)."""
     started_at: Time
     """When it began."""
     ended_at: Time | None = None
@@ -295,6 +293,8 @@ class Audit(Model):
     """The newest entries."""
     store: tuple[ObjectName, ...] = Field(default=(), max_length=16)
     """Names of the IncidentRecords that hold all of them."""
+    stored: int = 0
+    """Sequence number of the last entry that stands in the store."""
     dropped: int = 0
     """Entries that found no room in the store."""
 

@@ -33,7 +33,7 @@ def fit(status: IncidentStatus, limit: int = SOFT_BYTES) -> IncidentStatus:
 def _short_audit(status: IncidentStatus) -> IncidentStatus:
     # A shortened detail would break the chain: whole entries go, and `dropped` counts them.
     kept = status.audit.recent[-8:]
-    lost = len(status.audit.recent) - len(kept)
+    lost = sum(entry.seq > status.audit.stored for entry in status.audit.recent[:-8])
     audit = status.audit.model_copy(update={"recent": kept, "dropped": status.audit.dropped + lost})
     return status.model_copy(update={"audit": audit})
 

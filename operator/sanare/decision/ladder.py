@@ -27,6 +27,7 @@ from sanare.api.status import (
 from sanare.decision.conditions import find_condition, is_true
 
 RECHECK = timedelta(seconds=60)  # how often what waits for people is evaluated again
+UNVERIFIED_PATIENCE = timedelta(minutes=5)  # how long a verdict may stay unknown before a person is asked
 _RETRIES = (Tier.PLAIN_RETRY, Tier.REFLECTION_RETRY)
 
 
@@ -160,6 +161,12 @@ def _after_verdict(
     verdict = status.verdict
     if verdict is None:
         return Recheck()
+    if (
+        last is not None
+        and last.result is Result.UNVERIFIED
+        and not is_true(status.conditions, ConditionType.ESCALATED)
+    ):
+        return _on_unverified(incident, last, now=now, checked=checked)
     if verdict.result is Result.FIXED:
         return _healthy(incident, last)
     if _owes_undo(policy, last):
@@ -170,6 +177,8 @@ def _after_verdict(
         return _recheck_or_wait(now, checked)
     if status.started_at is not None and now - status.started_at >= policy.budget.wall_clock:
         return Escalate("WallClock", "the policy's budget.wallClock is used up; the last verdict stands in status")
+    if verdict.result is Result.UNVERIFIED:
+        return _on_unverified(incident, None, now=now, checked=checked)
     if status.proposal is not None:
         return _on_proposal(incident, policy, now=now, checked=checked)
     return _climb(incident, policy, mode)
@@ -207,6 +216,15 @@ def _owes_undo(policy: PolicySpec, last: Attempt | None) -> bool:
 def _recheck_or_wait(now: datetime, checked: datetime | None) -> Step:
     due = now if checked is None else checked + RECHECK
     return Recheck() if due <= now else Wait(due)
+
+
+def _on_unverified(incident: Incident, last: Attempt | None, *, now: datetime, checked: datetime | None) -> Step:
+    """What could not be looked at is looked at again for a while; nothing is done to what cannot be judged."""
+    healthy = find_condition(incident.status.conditions, ConditionType.HEALTHY)
+    if healthy is not None and now - healthy.last_transition_time >= UNVERIFIED_PATIENCE:
+        return Escalate("Unverified", f"the evaluator cannot tell: {healthy.message}")
+    again = _recheck_or_wait(now, checked)
+    return Judge(last) if last is not None and isinstance(again, Recheck) else again
 
 
 def _on_proposal(incident: Incident, policy: PolicySpec, *, now: datetime, checked: datetime | None) -> Step:

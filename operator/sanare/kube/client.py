@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -81,6 +81,18 @@ class RawAnswer:
         return parsed if isinstance(parsed, dict) else {}
 
 
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Where the API server is and as whom to speak to it; paths name PEM files."""
+
+    server: str
+    ca_path: str | None
+    insecure: bool
+    certificate_path: str | None
+    key_path: str | None
+    token: str | None = field(repr=False)
+
+
 def kube_error(status: int, body: bytes | str, *, what: str) -> errors.KubeError:
     """The error of our tree for an HTTP answer, worded as the API server words it."""
     raw = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
@@ -129,10 +141,18 @@ class KubeClient:
         """Close the connection pool."""
         await self._api.close()
 
-    @property
-    def configuration(self) -> Any:
-        """The client library's configuration: kopf's login needs its host, authority and credentials."""
-        return self._configuration
+    async def credentials(self) -> Credentials:
+        """How to reach the same API server as the same identity: for kopf, which has a client of its own."""
+        configuration = self._configuration
+        key = await configuration.get_api_key_with_prefix("BearerToken") or ""
+        return Credentials(
+            server=configuration.host,
+            ca_path=configuration.ssl_ca_cert,
+            insecure=not configuration.verify_ssl,
+            certificate_path=configuration.cert_file,
+            key_path=configuration.key_file,
+            token=key.split(" ", 1)[-1] or None,
+        )
 
     @asynccontextmanager
     async def stream(

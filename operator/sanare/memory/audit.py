@@ -39,29 +39,31 @@ def append(audit: Audit, event: str, detail: str, *, at: datetime) -> Audit:
     )
     entry = draft.model_copy(update={"hash": entry_hash(audit.head, draft)})
     recent = (*audit.recent, entry)
-    lost = max(len(recent) - RECENT, 0)
+    cut = recent[: max(len(recent) - RECENT, 0)]
+    lost = sum(old.seq > audit.stored for old in cut)
     return audit.model_copy(
         update={
             "head": entry.hash,
             "entries": entry.seq,
-            "recent": recent[lost:],
+            "recent": recent[len(cut) :],
             "dropped": audit.dropped + lost,
         }
     )
 
 
 def overflow(audit: Audit, *, everything: bool = False) -> tuple[AuditEntry, ...]:
-    """The entries that should move to a record now: none while there is room, all unstored ones at the end."""
-    if len(audit.store) >= STORE_PARTS or (len(audit.recent) < RECENT - 8 and not everything):
+    """The entries of a written status that should move to a record now: none while there is room."""
+    waiting = tuple(entry for entry in audit.recent if entry.seq > audit.stored)
+    if len(audit.store) >= STORE_PARTS or (len(waiting) < RECENT // 2 and not everything):
         return ()
-    return audit.recent if everything else audit.recent[:-KEEP]
+    return waiting
 
 
 def stored(audit: Audit, entries: Sequence[AuditEntry], record: str) -> Audit:
-    """The chain after `record` holds `entries`: older ones leave the status, the newest stay readable there."""
+    """The chain after `record` holds `entries`: of those the newest stay readable in the status."""
     last = entries[-1].seq
-    recent = tuple(e for e in audit.recent if e.seq > last) or audit.recent[-KEEP:]
-    return audit.model_copy(update={"recent": recent, "store": (*audit.store, record)})
+    recent = tuple(entry for entry in audit.recent if entry.seq > last - KEEP)
+    return audit.model_copy(update={"recent": recent, "store": (*audit.store, record), "stored": last})
 
 
 @dataclass(frozen=True, slots=True)

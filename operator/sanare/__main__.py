@@ -1,0 +1,7 @@
+"""`python -m sanare`."""
+
+import sys
+
+from sanare.cli import main
+
+sys.exit(main())

@@ -1,0 +1,66 @@
+"""The verbs for people: approve, reject, and the audit trail."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from sanare.api.incident import Incident
+from sanare.api.model import to_rfc3339
+from sanare.api.status import AuditEntry
+from sanare.errors import ConfigError
+from sanare.kube.client import KubeClient
+from sanare.kube.records import list_records
+from sanare.kube.resources import BY_KIND
+from sanare.kube.status import fetch_incident
+from sanare.memory import audit
+
+
+async def command(arguments: argparse.Namespace) -> int:
+    """Run one verb and return its exit code. Raises SanareError."""
+    kind, _, name = arguments.incident.rpartition("/")
+    if kind not in ("", "inc", "incident", "incidents"):
+        raise ConfigError(f"{arguments.incident!r} is not an Incident: write incident/NAME")
+    async with await KubeClient.connect() as kube:
+        incident = await fetch_incident(kube, arguments.namespace, name)
+        if arguments.verb == "audit":
+            show = _show if arguments.audit_verb == "show" else _verify
+            return await show(kube, incident)
+        return await _decide(kube, incident, arguments)
+
+
+async def _decide(kube: KubeClient, incident: Incident, arguments: argparse.Namespace) -> int:
+    proposal = incident.status.proposal
+    meta = incident.metadata
+    if proposal is None:
+        raise ConfigError(f"incident/{meta.name} shows no plan (phase {incident.status.phase}); nothing to decide")
+    approval: dict[str, Any] = {
+        "decision": "Approve" if arguments.verb == "approve" else "Reject",
+        "digest": proposal.digest,
+        "approver": arguments.as_person,
+        "comment": arguments.comment,
+        "actions": None,
+    }
+    await kube.patch(BY_KIND["Incident"], meta.namespace, meta.name, {"spec": {"approval": approval}})
+    print(f"incident/{meta.name}: {approval['decision']} {proposal.digest}")
+    return 0
+
+
+async def _chain(kube: KubeClient, incident: Incident) -> list[tuple[AuditEntry, ...]]:
+    records = await list_records(kube, incident, "Audit")
+    return [audit.unpack(record.data) for record in records]
+
+
+async def _verify(kube: KubeClient, incident: Incident) -> int:
+    result = audit.verify(incident.status.audit, await _chain(kube, incident))
+    print(f"incident/{incident.metadata.name}: {'whole' if result.whole else 'BROKEN'}: {result.message}")
+    return 0 if result.whole else 1
+
+
+async def _show(kube: KubeClient, incident: Incident) -> int:
+    records = await _chain(kube, incident)
+    entries = {entry.seq: entry for part in [*records, incident.status.audit.recent] for entry in part}
+    for seq in sorted(entries):
+        entry = entries[seq]
+        print(f"{entry.seq:>4}  {to_rfc3339(entry.at)}  {entry.event:<16} {entry.detail}")
+    return 0

@@ -1,0 +1,1 @@
+"""kopf's side: login and informer. Handlers only put keys on the queue; nothing is decided here."""

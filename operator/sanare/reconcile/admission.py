@@ -1,0 +1,81 @@
+"""Admit: the first look. Policy and actor usable, targets there, baseline taken, first verdict given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from sanare import errors
+from sanare.api.incident import Incident
+from sanare.api.manifest import mapping
+from sanare.api.policy import PolicySpec
+from sanare.api.status import BaselineRef, ConditionType, Result
+from sanare.evaluator.baseline import Baseline
+from sanare.kube.client import KubeClient
+from sanare.kube.events import Happening
+from sanare.kube.records import read_record, record_name, save_record
+from sanare.kube.resources import BY_KIND
+from sanare.reconcile.chronicle import Chronicle
+from sanare.reconcile.kit import Kit, evaluate
+
+
+async def resolve_policy(kube: KubeClient, incident: Incident, default: PolicySpec) -> PolicySpec:
+    """The policy that governs the Incident. Raises InvalidIncident with what to do about it."""
+    ref = incident.spec.policy_ref
+    if ref is None:
+        return default
+    namespace = incident.metadata.namespace
+    try:
+        found = await kube.get(BY_KIND["RemediationPolicy"], namespace, ref.name)
+    except errors.NotFound as error:
+        raise errors.InvalidIncident(
+            "PolicyNotFound",
+            f"RemediationPolicy/{ref.name} is not in namespace {namespace}: create it, or remove spec.policyRef "
+            f"to use the operator's default",
+        ) from error
+    try:
+        return PolicySpec.parse(mapping(found, "spec"))
+    except ValueError as error:
+        raise errors.InvalidIncident(
+            "PolicyInvalid", f"RemediationPolicy/{ref.name} cannot be read: {error}"
+        ) from error
+
+
+async def admit(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> None:
+    """Take the Incident on. Raises InvalidIncident where it cannot be worked on as it stands."""
+    if kit.settings.namespace == chronicle.incident.metadata.namespace:
+        raise errors.InvalidIncident("NamespaceProtected", "the operator's own namespace is never in scope")
+    kit.actors.require(policy)
+    if chronicle.status.baseline is None:
+        await _take_baseline(kit, chronicle, policy)
+    chronicle.condition(ConditionType.ACCEPTED, "True", "Accepted", "policy, actor and targets are usable")
+    await chronicle.commit()
+    verdict = chronicle.status.verdict
+    if verdict is not None and verdict.result is not Result.FIXED:
+        await chronicle.tell(Happening("IncidentAccepted", f"broken: {verdict.reason}", "Warning"))
+
+
+async def _take_baseline(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> None:
+    baseline, verdict = await kit.evaluator.capture(chronicle.incident, policy)
+    store, data = await _save_baseline(kit.kube, chronicle.incident, baseline)
+    digest = f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"
+    now = chronicle.now()
+    chronicle.change(
+        baseline=BaselineRef(taken_at=now, store=store, digest=digest, summary=baseline.summary()),
+        started_at=now,
+    )
+    chronicle.note("BaselineTaken", f"{store} {digest}")
+    if verdict.result is Result.FIXED:
+        await evaluate(kit, chronicle, policy)  # one healthy look proves nothing: it must last the hold
+    else:
+        chronicle.verdict(verdict)
+
+
+async def _save_baseline(kube: KubeClient, incident: Incident, baseline: Baseline) -> tuple[str, str]:
+    """The record's name and its text: the one that is there where a crash came before the status that names it."""
+    data = json.dumps(baseline.wire(), ensure_ascii=False, separators=(",", ":"))
+    try:
+        return await save_record(kube, incident, "Baseline", 0, data), data
+    except errors.Conflict:
+        name = record_name(incident.metadata.name, "Baseline", 0)
+        return name, (await read_record(kube, incident.metadata.namespace, name)).data

@@ -1,0 +1,179 @@
+"""Propose and Apply: a recorded plan for a person, and applying exactly what was approved."""
+
+from __future__ import annotations
+
+from sanare.actor.actor import End, Report
+from sanare.api.policy import PolicySpec
+from sanare.api.status import ConditionType, Proposal, ProposedAction, Result
+from sanare.decision.ladder import Apply, Escalate, Propose, planning_rung
+from sanare.kube.events import Happening
+from sanare.kubectl.journal import MutationRecord
+from sanare.kubectl.plan import PlannedCommand, plan_digest, proposed_action
+from sanare.kubectl.tool import Command, Kubectl, ToolResult
+from sanare.reconcile.attempt import begin, end_turn, grant_for, open_case, take_turn
+from sanare.reconcile.chronicle import Chronicle
+from sanare.reconcile.closing import escalate
+from sanare.reconcile.journal import AttemptJournal
+from sanare.reconcile.kit import Kit, evaluate
+from sanare.text import one_line
+
+PLAN_BYTES = 24 * 1024  # what a status has room for beside the rest, and a person patience for
+
+
+class DryJournal:
+    """Collects what a dry run would have written."""
+
+    def __init__(self) -> None:
+        self.records: list[MutationRecord] = []
+
+    async def intend(self, record: MutationRecord) -> None:
+        """A dry run intends nothing."""
+
+    async def done(self, record: MutationRecord) -> None:
+        """Keep what the API server said the write would do."""
+        if 200 <= record.status < 300:
+            self.records.append(record)
+
+
+class RecordingKubectl:
+    """Passes commands on and remembers, for each that would write, what it would write."""
+
+    def __init__(self, inner: Kubectl, journal: DryJournal) -> None:
+        self._inner = inner
+        self._journal = journal
+        self.planned: list[PlannedCommand] = []
+
+    async def run(self, command: Command) -> ToolResult:
+        """Run it dry."""
+        start = len(self._journal.records)
+        result = await self._inner.run(command)
+        records = tuple(self._journal.records[start:])
+        if records and result.ok:
+            self.planned.append(PlannedCommand(command, records))
+        return result
+
+
+async def propose(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Propose) -> None:
+    """Let the actor work against dry runs, and show a person what it would have done."""
+    rung = planning_rung(step.rung, chronicle.incident, policy)
+    case = await open_case(kit, chronicle, policy, rung)
+    if case is None:
+        return
+    journal = DryJournal()
+    async with kit.gate.attempt(
+        grant_for(kit, chronicle.incident, policy, dry_run=True), journal, kubectl_path=kit.kubectl
+    ) as kubectl:
+        recording = RecordingKubectl(kubectl, journal)
+        report = await take_turn(kit, chronicle, case, recording)
+    if not recording.planned:
+        await escalate(chronicle, Escalate("NoPlan", _why_no_plan(report)))
+        return
+    await _offer(chronicle, policy, recording.planned, why=f"{case.verdict.reason} {report.note}".strip())
+
+
+def _why_no_plan(report: Report) -> str:
+    note = one_line(report.note, 700)
+    return f"no plan to show ({report.end}){': ' + note if note else ''}"
+
+
+async def _offer(chronicle: Chronicle, policy: PolicySpec, planned: list[PlannedCommand], *, why: str) -> None:
+    actions = tuple(proposed_action(command) for command in planned)
+    if sum(len(action.model_dump_json().encode()) for action in actions) > PLAN_BYTES:
+        await escalate(chronicle, Escalate("PlanTooLarge", f"the plan is larger than {PLAN_BYTES} bytes"))
+        return
+    number = len(chronicle.status.attempts) + 1
+    digest = plan_digest(planned, attempt=number)
+    now = chronicle.now()
+    proposal = Proposal(
+        digest=digest,
+        why=one_line(why, 1024),
+        actions=actions,
+        created_at=now,
+        expires_at=now + policy.approval_expiry,
+        approve=approve_line(chronicle, digest),
+    )
+    chronicle.change(proposal=proposal)
+    message = f"{len(actions)} action(s) wait for a person until {proposal.expires_at:%Y-%m-%dT%H:%M:%SZ}"
+    chronicle.condition(ConditionType.AWAITING_APPROVAL, "True", "PlanRecorded", message)
+    chronicle.condition(ConditionType.REPAIRING, "False", "AwaitingApproval", message)
+    chronicle.note("Proposed", f"{digest} {_first_words(actions)}")
+    await chronicle.commit()
+    await chronicle.tell(Happening("ApprovalRequested", f"{_first_words(actions)}. Approve: {proposal.approve}"))
+
+
+def approve_line(chronicle: Chronicle, digest: str) -> str:
+    """The one line of kubectl that approves exactly this plan."""
+    meta = chronicle.incident.metadata
+    patch = f'{{"spec":{{"approval":{{"decision":"Approve","digest":"{digest}","approver":"YOUR-NAME"}}}}}}'
+    return f"kubectl patch incident {meta.name} -n {meta.namespace} --type=merge -p '{patch}'"
+
+
+def _first_words(actions: tuple[ProposedAction, ...]) -> str:
+    return one_line("; ".join("kubectl " + " ".join(action.argv) for action in actions), 300)
+
+
+async def apply(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Apply) -> None:
+    """Apply the approved plan, or a person's own actions in its place; stop where the plan no longer fits."""
+    approval, proposal = chronicle.incident.spec.approval, chronicle.status.proposal
+    if approval is None or proposal is None:
+        return
+    verdict, _ = await evaluate(kit, chronicle, policy)
+    if verdict.result is not Result.NOT_FIXED:
+        await chronicle.commit()
+        return
+    commands = [Command(action.argv, action.stdin) for action in approval.actions or proposal.actions]
+    if not approval.actions and not await _still_fits(kit, chronicle, policy, step, commands):
+        return
+    who = one_line(approval.approver, 128) or "unnamed"
+    chronicle.change(approver=who)
+    chronicle.note("Approved", f"{proposal.digest} by {who}{', edited' if approval.actions else ''}")
+    await begin(chronicle, step.rung, step.number, model=step.rung.model)
+    journal = AttemptJournal(kit.kube, chronicle, step.number)
+    grant = grant_for(kit, chronicle.incident, policy, approved=True)
+    async with kit.gate.attempt(grant, journal, kubectl_path=kit.kubectl) as kubectl:
+        report = await _run_all(kubectl, commands, who)
+    await end_turn(chronicle, step.number, report)
+
+
+async def _still_fits(
+    kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Apply, commands: list[Command]
+) -> bool:
+    """Whether the plan, run dry again, still means what was approved; if not, it is withdrawn and says why."""
+    proposal = chronicle.status.proposal
+    journal = DryJournal()
+    grant = grant_for(kit, chronicle.incident, policy, dry_run=True, approved=True)
+    async with kit.gate.attempt(grant, journal, kubectl_path=kit.kubectl) as kubectl:
+        recording = RecordingKubectl(kubectl, journal)
+        results = [await recording.run(command) for command in commands]
+    if proposal is None or plan_digest(recording.planned, attempt=step.number) == proposal.digest:
+        return True
+    change = _what_changed(proposal, recording.planned, results)
+    chronicle.change(proposal=None)
+    chronicle.condition(ConditionType.AWAITING_APPROVAL, "False", "PlanOutdated", f"not applied: {change}")
+    chronicle.note("PlanOutdated", change)
+    await chronicle.commit()
+    await chronicle.tell(Happening("PlanOutdated", f"not applied, a new plan will be made: {change}", "Warning"))
+    return False
+
+
+def _what_changed(proposal: Proposal, planned: list[PlannedCommand], results: list[ToolResult]) -> str:
+    for result in results:
+        if not result.ok:
+            return one_line(result.output, 300)
+    before = {action.diff for action in proposal.actions}
+    for command in planned:
+        action = proposed_action(command)
+        if action.diff not in before:
+            return one_line(f"{', '.join(action.objects)} would now change differently: {action.diff}", 500)
+    return "an object of the plan was replaced since"
+
+
+async def _run_all(kubectl: Kubectl, commands: list[Command], who: str) -> Report:
+    """Run the commands in order; the first that fails ends it."""
+    for position, command in enumerate(commands, start=1):
+        result = await kubectl.run(command)
+        if not result.ok:
+            return Report(
+                End.GAVE_UP, f"action {position} of {len(commands)} failed: {one_line(result.output, 200)}"
+            )
+    return Report(End.COMPLETE, f"{len(commands)} action(s) approved by {who}")

@@ -1,0 +1,50 @@
+"""Escalate, Finish and Hold: where automatic means end, where the Incident ends, and where a person pauses it."""
+
+from __future__ import annotations
+
+from sanare import telemetry
+from sanare.api.status import ConditionType
+from sanare.decision.conditions import HEALTHY_ENDS
+from sanare.decision.ladder import Escalate, Finish, Hold
+from sanare.kube.events import Happening
+from sanare.reconcile.chronicle import Chronicle
+
+
+async def escalate(chronicle: Chronicle, step: Escalate) -> None:
+    """Hand over to a person: nothing more is tried; the target is still evaluated, in case it becomes healthy."""
+    _nothing_pending(chronicle)
+    chronicle.condition(ConditionType.ESCALATED, "True", step.reason, step.message)
+    chronicle.note("Escalated", f"{step.reason}: {step.message}")
+    await chronicle.commit()
+    verdict = chronicle.status.verdict
+    last = f" Last verdict: {verdict.reason}" if verdict is not None else ""
+    await chronicle.tell(Happening("IncidentEscalated", f"{step.reason}: {step.message}.{last}", "Warning"))
+
+
+async def finish(chronicle: Chronicle, step: Finish) -> None:
+    """End the Incident with its outcome."""
+    healthy = step.outcome in HEALTHY_ENDS
+    _nothing_pending(chronicle)
+    chronicle.change(outcome=step.outcome, resolved_at=chronicle.now())
+    chronicle.condition(
+        ConditionType.RESOLVED, "True" if healthy else "False", str(step.outcome), step.message or str(step.outcome)
+    )
+    chronicle.note("Ended", f"{step.outcome}: {step.message}")
+    await chronicle.commit(closing=True)
+    telemetry.INCIDENTS_ENDED.labels(outcome=step.outcome).inc()
+    reason = "IncidentResolved" if healthy else "IncidentFailed"
+    await chronicle.tell(Happening(reason, f"{step.outcome}: {step.message}", "Normal" if healthy else "Warning"))
+
+
+async def hold(chronicle: Chronicle, step: Hold) -> None:
+    """Make the Suspended condition say what is."""
+    chronicle.condition(ConditionType.SUSPENDED, "True" if step.suspended else "False", step.reason, step.message)
+    chronicle.note("Suspended" if step.suspended else "Resumed", step.message)
+    await chronicle.commit()
+
+
+def _nothing_pending(chronicle: Chronicle) -> None:
+    chronicle.change(proposal=None)
+    for kind in (ConditionType.REPAIRING, ConditionType.AWAITING_APPROVAL):
+        if any(c.type is kind and c.status == "True" for c in chronicle.status.conditions):
+            chronicle.condition(kind, "False", "Ended", "nothing is in flight")

@@ -1,0 +1,96 @@
+"""The journal of one attempt: what is about to be written and what was, kept before anything else goes on.
+
+`intend` stands in the audit chain before the request leaves; `done` keeps request, before and after in an
+IncidentRecord and the mutation in status before kubectl gets its answer. After a crash the chain therefore names
+every write that may have happened.
+"""
+
+from __future__ import annotations
+
+import json
+
+from sanare import errors
+from sanare.api.incident import Incident
+from sanare.api.status import Attempt
+from sanare.kube.client import KubeClient
+from sanare.kube.records import list_records, save_record
+from sanare.kubectl.journal import MutationRecord
+from sanare.reconcile.chronicle import Chronicle
+
+STATUS_MUTATIONS = 16
+
+
+class AttemptJournal:
+    """Keeps the mutations of attempt `number` in the chronicle and in records."""
+
+    def __init__(self, kube: KubeClient, chronicle: Chronicle, number: int) -> None:
+        self._kube = kube
+        self._chronicle = chronicle
+        self._number = number
+
+    async def intend(self, record: MutationRecord) -> None:
+        """Before the request leaves. Raises KubeError: what cannot be recorded is not done."""
+        self._chronicle.note("Intended", f"attempt {self._number}: {record.verb} {record.ref}")
+        await self._chronicle.commit()
+
+    async def done(self, record: MutationRecord) -> None:
+        """After the API server's answer; a refused request changed nothing and is only noted."""
+        mutation = record.mutation()
+        if not 200 <= record.status < 300:
+            self._chronicle.note("RefusedByServer", f"{record.verb} {record.ref}: HTTP {record.status}")
+            await self._chronicle.commit()
+            return
+        self._chronicle.note("Mutated", f"attempt {self._number}: {record.verb} {record.ref}: {mutation.summary}")
+        attempt = current_attempt(self._chronicle, self._number)
+        kept = (*attempt.mutations, mutation)[:STATUS_MUTATIONS]
+        replace_attempt(
+            self._chronicle,
+            attempt.model_copy(update={"mutations": kept, "mutation_count": attempt.mutation_count + 1}),
+        )
+        await self._save(record)
+        await self._chronicle.commit()
+
+    async def _save(self, record: MutationRecord) -> None:
+        part = sum(attempt.mutation_count for attempt in self._chronicle.status.attempts) - 1
+        data = json.dumps({"attempt": self._number, "record": record.wire()}, ensure_ascii=False)
+        try:
+            await save_record(self._kube, self._chronicle.incident, "Journal", part, data)
+        except errors.Conflict:
+            self._chronicle.note("JournalConflict", f"journal piece {part} was there already")
+
+
+class UndoJournal:
+    """Notes the writes of an undo in the chain; they are no mutations of the attempt."""
+
+    def __init__(self, chronicle: Chronicle, number: int) -> None:
+        self._chronicle = chronicle
+        self._number = number
+
+    async def intend(self, record: MutationRecord) -> None:
+        """Before the request leaves."""
+        self._chronicle.note("UndoIntended", f"attempt {self._number}: {record.verb} {record.ref}")
+        await self._chronicle.commit()
+
+    async def done(self, record: MutationRecord) -> None:
+        """After the API server's answer."""
+        self._chronicle.note(
+            "UndoWritten", f"attempt {self._number}: {record.verb} {record.ref}: HTTP {record.status}"
+        )
+        await self._chronicle.commit()
+
+
+def current_attempt(chronicle: Chronicle, number: int) -> Attempt:
+    """The attempt of that number as it stands now."""
+    return next(attempt for attempt in chronicle.status.attempts if attempt.number == number)
+
+
+def replace_attempt(chronicle: Chronicle, attempt: Attempt) -> None:
+    """Stage a new form of an attempt."""
+    attempts = chronicle.status.attempts
+    chronicle.change(attempts=tuple(attempt if a.number == attempt.number else a for a in attempts))
+
+
+async def load_journal(kube: KubeClient, incident: Incident, number: int) -> tuple[MutationRecord, ...]:
+    """The mutations of one attempt, oldest first, as the records hold them."""
+    pieces = [json.loads(record.data) for record in await list_records(kube, incident, "Journal")]
+    return tuple(MutationRecord.parse(piece["record"]) for piece in pieces if piece.get("attempt") == number)

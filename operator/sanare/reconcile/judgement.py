@@ -1,0 +1,82 @@
+"""Judge and Undo: the evaluator's word after an attempt, and putting back what a failed one changed."""
+
+from __future__ import annotations
+
+from sanare import telemetry
+from sanare.api.policy import Feedback, PolicySpec
+from sanare.api.status import ConditionType, Outcome, Result, Verdict
+from sanare.decision.ladder import Finish, Judge, Undo
+from sanare.kube.events import Happening
+from sanare.kubectl.undo import undo as undo_mutations
+from sanare.memory.episodic import feedback_entry, remember
+from sanare.reconcile.attempt import grant_for
+from sanare.reconcile.chronicle import Chronicle
+from sanare.reconcile.closing import finish
+from sanare.reconcile.journal import UndoJournal, load_journal, replace_attempt
+from sanare.reconcile.kit import Kit, load_baseline
+from sanare.text import one_line
+
+GONE_KIND = "Deleted"
+
+
+async def judge(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Judge) -> None:
+    """Wait for the cluster, hold, and write the verdict on the attempt."""
+    attempt = step.attempt
+    baseline = await load_baseline(kit, chronicle.incident)
+    before = chronicle.status.verdict
+    verdict, _ = await kit.evaluator.verify(
+        chronicle.incident, policy, baseline, previous=before, since=attempt.started_at
+    )
+    telemetry.VERIFY_SECONDS.observe(verdict.observed_seconds)
+    telemetry.ATTEMPTS.labels(tier=attempt.tier, result=verdict.result).inc()
+    judged = attempt.model_copy(
+        update={"result": verdict.result, "signal": verdict.signal, "reason": verdict.reason}
+    )
+    replace_attempt(chronicle, judged)
+    chronicle.verdict(verdict)
+    chronicle.condition(
+        ConditionType.REPAIRING, "False", "AttemptJudged", f"attempt {attempt.number}: {verdict.result}"
+    )
+    if verdict.result is Result.NOT_FIXED and policy.feedback is Feedback.VERBATIM:
+        entry = feedback_entry(attempt.number, verdict)
+        chronicle.change(memory=remember(chronicle.status.memory, entry))
+    if await close_when_gone(chronicle, verdict):
+        return
+    await chronicle.commit()
+    if verdict.result is not Result.FIXED:
+        await chronicle.tell(
+            Happening("AttemptFailed", f"attempt {attempt.number}: {verdict.result}: {verdict.reason}", "Warning")
+        )
+
+
+async def close_when_gone(chronicle: Chronicle, verdict: Verdict) -> bool:
+    """End the Incident where its target vanished and no mutation of ours deleted it."""
+    ours = any(m.verb == "delete" and not m.undone for a in chronicle.status.attempts for m in a.mutations)
+    if verdict.kind != GONE_KIND or ours:
+        return False
+    await finish(chronicle, Finish(Outcome.TARGET_GONE, f"{verdict.reason}; nothing is left to repair"))
+    return True
+
+
+async def undo(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Undo) -> None:
+    """Put back what a failed attempt changed; what cannot be put back is listed for the next one and the person."""
+    attempt = step.attempt
+    records = await load_journal(kit.kube, chronicle.incident, attempt.number)
+    grant = grant_for(kit, chronicle.incident, policy)
+    journal = UndoJournal(chronicle, attempt.number)
+    report = await undo_mutations(kit.kube, records, impersonate=grant.impersonate, journal=journal)
+    leftovers = tuple(one_line(text, 300) for text in report.leftovers[:8])
+    replace_attempt(
+        chronicle,
+        attempt.model_copy(
+            update={
+                "undone": True,
+                "leftovers": leftovers,
+                "mutations": tuple(m.model_copy(update={"undone": not leftovers}) for m in attempt.mutations),
+            }
+        ),
+    )
+    done = ", ".join(str(ref) for ref in report.undone) or "nothing"
+    chronicle.note("Undone", f"attempt {attempt.number}: {done}; left over: {'; '.join(leftovers) or 'nothing'}")
+    await chronicle.commit()
+    await chronicle.tell(Happening("AttemptUndone", f"attempt {attempt.number}: put back {done}"))

@@ -1,0 +1,84 @@
+"""What the steps act with, and the two readings that most of them begin with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Protocol
+
+from sanare import errors
+from sanare.actor.actor import Actor, Case, KeepUsage, Report
+from sanare.api.incident import Incident
+from sanare.api.policy import PolicySpec, Rung
+from sanare.api.status import MemoryEntry, Result, Verdict
+from sanare.evaluator.baseline import Baseline
+from sanare.evaluator.evaluator import Evaluator
+from sanare.evaluator.snapshot import Snapshot
+from sanare.kube.client import KubeClient
+from sanare.kube.events import EventRecorder
+from sanare.kube.records import read_record
+from sanare.kubectl.gate import Gate
+from sanare.reconcile.chronicle import Chronicle, Clock
+from sanare.settings import Settings
+
+
+class Actors(Protocol):
+    """Who acts on which rung."""
+
+    def for_rung(self, rung: Rung) -> Actor:
+        """The model's actor where the rung names a model, else the runbook."""
+        ...
+
+    def require(self, policy: PolicySpec) -> None:
+        """Raises InvalidIncident where a rung needs a model that is not usable (no key, no price)."""
+        ...
+
+    async def reflect(self, case: Case, report: Report, *, keep: KeepUsage) -> MemoryEntry:
+        """One reflection on a failed attempt; what fails there falls back to plain feedback."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """The adapters of one operator. `kubectl` is the path of the binary."""
+
+    kube: KubeClient
+    evaluator: Evaluator
+    gate: Gate
+    actors: Actors
+    recorder: EventRecorder
+    settings: Settings
+    clock: Clock
+    kubectl: str
+
+
+async def load_baseline(kit: Kit, incident: Incident) -> Baseline:
+    """The baseline that status names. Raises InvalidIncident where somebody removed it."""
+    ref = incident.status.baseline
+    if ref is None:
+        raise errors.InvalidIncident("BaselineMissing", "status names no baseline; create the Incident anew")
+    try:
+        record = await read_record(kit.kube, incident.metadata.namespace, ref.store)
+    except errors.NotFound as error:
+        raise errors.InvalidIncident(
+            "BaselineMissing", f"IncidentRecord/{ref.store} is gone; create the Incident anew"
+        ) from error
+    return Baseline.parse(json.loads(record.data))
+
+
+async def evaluate(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> tuple[Verdict, Snapshot]:
+    """What is true now, before anything is touched. Healthy counts only when it lasts the hold.
+
+    The verdict is staged where it says something new; it is not written here.
+    """
+    incident = chronicle.incident
+    baseline = await load_baseline(kit, incident)
+    verdict, snapshot = await kit.evaluator.judge_now(incident, policy, baseline)
+    if verdict.result is Result.FIXED:
+        verdict, snapshot = await kit.evaluator.verify(
+            incident, policy, baseline, previous=incident.status.verdict, since=chronicle.now()
+        )
+    known = incident.status.verdict
+    if known is None or (known.result, known.reason) != (verdict.result, verdict.reason):
+        chronicle.verdict(verdict)
+    return verdict, snapshot
