@@ -1,0 +1,140 @@
+"""Status: what a pod's status says, computed from its containers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sanare_lab.cluster.node.container import Container, Role
+from sanare_lab.cluster.objects import Obj, dig
+from sanare_lab.cluster.quantity import quantity
+
+
+def pod_phase(pod: Obj, containers: Sequence[Container]) -> str:
+    """Pending, Running, Succeeded or Failed."""
+    inits = [item for item in containers if item.role is Role.INIT]
+    mains = [item for item in containers if item.role is Role.MAIN]
+    if any(item.exit_code not in (None, 0) for item in inits):
+        return "Failed"
+    if all(item.done for item in mains):
+        return "Failed" if any(item.exit_code for item in mains) else "Succeeded"
+    if any(not item.done for item in inits):
+        return "Pending"
+    never_started = [item for item in mains if item.process is None and not item.last]
+    return "Pending" if never_started else "Running"
+
+
+def container_status(container: Container) -> Obj:
+    """One entry of containerStatuses."""
+    status: Obj = {
+        "name": container.name,
+        "image": container.spec.get("image", ""),
+        "imageID": "",
+        "state": container.state,
+        "lastState": container.last,
+        "ready": container.ready or (container.role is Role.INIT and container.exit_code == 0),
+        "restartCount": container.restarts,
+        "started": container.started,
+    }
+    if container.process is not None:
+        status["imageID"] = f"sha256:{abs(hash(container.process.image.name)):064x}"[:71]
+        status["containerID"] = container.process.id
+    return status
+
+
+def pod_status(
+    pod: Obj, containers: Sequence[Container], *, ip: str, host_ip: str, has_sandbox: bool, start: str, now: str
+) -> Obj:
+    """The whole status; conditions keep the time of their last transition from the pod's present one."""
+    phase = pod_phase(pod, containers)
+    old = pod.get("status") or {}
+    status: Obj = {
+        "observedGeneration": pod["metadata"].get("generation", 1),
+        "phase": phase,
+        "conditions": _conditions(pod, containers, phase, has_sandbox=has_sandbox, now=now),
+        "hostIP": host_ip,
+        "hostIPs": [{"ip": host_ip}],
+        "startTime": start,
+        "qosClass": old.get("qosClass") or qos_class(pod),
+    }
+    if ip:
+        status |= {"podIP": ip, "podIPs": [{"ip": ip}]}
+    inits = [container_status(item) for item in containers if item.role is not Role.MAIN]
+    if inits:
+        status["initContainerStatuses"] = inits
+    status["containerStatuses"] = [container_status(item) for item in containers if item.role is Role.MAIN]
+    return status
+
+
+def _conditions(pod: Obj, containers: Sequence[Container], phase: str, *, has_sandbox: bool, now: str) -> list[Obj]:
+    before = {item["type"]: item for item in dig(pod, "status", "conditions") or []}
+    return [
+        _condition(before, now, pod, *entry)
+        for entry in (
+            _sandbox(has_sandbox and phase not in ("Succeeded", "Failed")),
+            _initialized(containers, phase),
+            ("Ready", *_ready(containers, phase)),
+            ("ContainersReady", *_ready(containers, phase)),
+            ("PodScheduled", True, "", ""),
+        )
+    ]
+
+
+def _condition(before: dict[str, Obj], now: str, pod: Obj, kind: str, is_true: bool, reason: str, text: str) -> Obj:
+    status = "True" if is_true else "False"
+    old = before.get(kind, {})
+    condition: Obj = {
+        "type": kind,
+        "status": status,
+        "lastProbeTime": None,
+        "lastTransitionTime": old["lastTransitionTime"] if old.get("status") == status else now,
+        "observedGeneration": pod["metadata"].get("generation", 1),
+    }
+    return condition | ({"reason": reason} if reason else {}) | ({"message": text} if text else {})
+
+
+def _sandbox(is_up: bool) -> tuple[str, bool, str, str]:
+    reason, text = ("", "") if is_up else ("PodSandboxNotReady", "no pod sandbox exists")
+    return "PodReadyToStartContainers", is_up, reason, text
+
+
+def _initialized(containers: Sequence[Container], phase: str) -> tuple[str, bool, str, str]:
+    waiting = [item.name for item in containers if item.role is not Role.MAIN and not is_past(item)]
+    if phase == "Succeeded":
+        return "Initialized", True, "PodCompleted", ""
+    if not waiting:
+        return "Initialized", True, "", ""
+    return "Initialized", False, "ContainersNotInitialized", f"containers with incomplete status: {_list(waiting)}"
+
+
+def _ready(containers: Sequence[Container], phase: str) -> tuple[bool, str, str]:
+    if phase in ("Succeeded", "Failed"):
+        return False, "PodCompleted" if phase == "Succeeded" else "PodFailed", ""
+    unready = [item.name for item in containers if item.role is not Role.INIT and not item.ready]
+    if not unready:
+        return True, "", ""
+    return False, "ContainersNotReady", f"containers with unready status: {_list(unready)}"
+
+
+def is_past(container: Container) -> bool:
+    """Whether the init sequence may go on after this one."""
+    return container.started if container.role is Role.SIDECAR else container.exit_code == 0
+
+
+def _list(names: Iterable[str]) -> str:
+    return f"[{' '.join(names)}]"
+
+
+def qos_class(pod: Obj) -> str:
+    """Guaranteed, Burstable or BestEffort, from requests and limits."""
+    found = [item.get("resources") or {} for item in dig(pod, "spec", "containers") or []]
+    if not any(item.get("requests") or item.get("limits") for item in found):
+        return "BestEffort"
+    return "Guaranteed" if all(_is_guaranteed(item) for item in found) else "Burstable"
+
+
+def _is_guaranteed(resources: Obj) -> bool:
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    return all(
+        key in limits and quantity(requests.get(key, limits[key])) == quantity(limits[key])
+        for key in ("cpu", "memory")
+    )
