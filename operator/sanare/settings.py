@@ -30,6 +30,7 @@ class Settings:
         listen: SANARE_LISTEN, `host:port` of the webhook, probes and metrics. Default `0.0.0.0:8080`.
         gate_listen: SANARE_GATE_LISTEN, address of the gate. Default `127.0.0.1:0`, loopback and a free port.
         model_base_url: ANTHROPIC_BASE_URL, only reported; the SDK reads it and ANTHROPIC_API_KEY by itself.
+        has_model_key: whether ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is set; the SDK reads the key, we never do.
         prices_file: SANARE_PRICES, JSON file of model prices laid over the built-in table (docs/model.md).
         log_level: SANARE_LOG_LEVEL, DEBUG, INFO, WARNING or ERROR. Default INFO.
     """

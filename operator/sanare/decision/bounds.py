@@ -1,7 +1,7 @@
 """Keeping a status below its bound: what is cut, in which order, and what is never cut. Pure.
 
-Sizes are bytes of compact UTF-8 JSON. Never cut: phase, outcome, conditions, attempts' states and reasons, usage,
-the proposal's digest and actions (a person approves what is shown), the audit head.
+Sizes are bytes of compact UTF-8 JSON. Never cut: phase, outcome, conditions, attempts' states and results, usage,
+the newest reason, the audit head. A plan is shown whole or, as the last resort, not offered at all.
 """
 
 from __future__ import annotations
@@ -46,7 +46,14 @@ def _short_attempts(status: IncidentStatus) -> IncidentStatus:
 
 
 def _brief(attempt: Attempt) -> Attempt:
-    return attempt.model_copy(update={"mutations": (), "leftovers": (), "note": cap(attempt.note, 100)})
+    return attempt.model_copy(
+        update={
+            "mutations": (),
+            "leftovers": (),
+            "note": cap(attempt.note, 100),
+            "reason": cap(attempt.reason, 400),
+        }
+    )
 
 
 def _short_checks(status: IncidentStatus) -> IncidentStatus:

@@ -1,0 +1,41 @@
+"""The signal of a verdict: whether what is still wrong makes a reflection worth its price. Pure.
+
+Algorithm 1 of the study reflects on partial and multi-fault states and retries plainly on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sanare.api.status import CheckOutcome, CheckResult, Signal
+
+
+def decide_signal(
+    now: Iterable[CheckOutcome],
+    before: Iterable[CheckOutcome] = (),
+    *,
+    consequences: Collection[str] = (),
+    worsened: Collection[str] = (),
+) -> Signal:
+    """Compare the failing checks of this verdict with those of the one before (or of the baseline).
+
+    Partial: something that was wrong is right now. Multi: several resources are wrong. Single: one, and nothing
+    improved.
+    `consequences` are kinds that another failure explains: they neither count as a resource nor as progress.
+    `worsened` are kinds of false repairs: with one of them, what vanished is no progress.
+    """
+    failing = [check for check in now if check.result is CheckResult.FAILED]
+    if not failing:
+        return Signal.NONE
+    causes = _causes(failing, consequences)
+    earlier = _causes([check for check in before if check.result is CheckResult.FAILED], consequences)
+    spoiled = any(check.kind in worsened for check in failing)
+    if earlier - causes and not spoiled:
+        return Signal.PARTIAL
+    return Signal.MULTI if len({object_ for object_, _ in causes}) > 1 else Signal.SINGLE
+
+
+def _causes(failing: list[CheckOutcome], consequences: Collection[str]) -> set[tuple[str, str]]:
+    """Object and kind of every failure that stands for itself; of all of them where each is a consequence."""
+    own = [check for check in failing if check.kind not in consequences]
+    return {(check.object, check.kind) for check in own or failing}
