@@ -20,26 +20,28 @@ _HIDDEN = re.compile(
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 _MASK = "[redacted]"
+# Every repetition is bounded or starts where it could not have started earlier: such text is chosen by whoever
+# writes a log line, and must not cost more than its length.
 _SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S),
         _MASK,
     ),
-    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"), _MASK),  # a JSON web token
+    (re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"), _MASK),  # a JSON web token
     (
         re.compile(r"\b(sk-[A-Za-z]{2,}[\w-]{8,}|gh[pousr]_\w{20,}|xox[baprs]-[\w-]{10,}|AKIA[0-9A-Z]{16})"),
         _MASK,
     ),
     (
-        re.compile(r"(?i)\b(authorization:\s*)(?:bearer|basic)?\s*[^\s,;]+(?:\s+[\w.~+/=-]{8,})?"),
+        re.compile(r"(?i)\b(authorization:\s{0,8})(?:bearer|basic)?\s{0,8}[^\s,;]+(?:\s{1,8}[\w.~+/=-]{8,})?"),
         rf"\1{_MASK}",
     ),
     (re.compile(r"(?i)\b(bearer\s+)[\w.~+/=-]{8,}"), rf"\1{_MASK}"),
     (re.compile(r"(?i)(://[^/\s:@]+:)[^/\s@]+(@)"), rf"\1{_MASK}\2"),  # user:password@host
     (
         re.compile(
-            r"(?i)([\"']?[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key)"
-            r"[\w.-]*[\"']?\s*[=:]\s*)(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;}\]&\"']{3,})"
+            r"(?i)((?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key)"
+            r"[\w.-]{0,64}[\"']?\s{0,8}[=:]\s{0,8})(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;}\]&\"']{3,})"
         ),
         rf"\1{_MASK}",
     ),
