@@ -17,6 +17,9 @@ from sanare.kube.records import read_record, record_name, save_record
 from sanare.kube.resources import BY_KIND
 from sanare.reconcile.chronicle import Chronicle
 from sanare.reconcile.kit import Kit, evaluate
+from sanare.text import one_line
+
+SUMMARY_BYTES = 1024
 
 
 async def resolve_policy(kube: KubeClient, incident: Incident, default: PolicySpec) -> PolicySpec:
@@ -61,7 +64,7 @@ async def _take_baseline(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> 
     digest = f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"
     now = chronicle.now()
     chronicle.change(
-        baseline=BaselineRef(taken_at=now, store=store, digest=digest, summary=baseline.summary()),
+        baseline=BaselineRef(taken_at=now, store=store, digest=digest, summary=_summary(baseline)),
         started_at=now,
     )
     chronicle.note("BaselineTaken", f"{store} {digest}")
@@ -79,3 +82,8 @@ async def _save_baseline(kube: KubeClient, incident: Incident, baseline: Baselin
     except errors.Conflict:
         name = record_name(incident.metadata.name, "Baseline", 0)
         return name, (await read_record(kube, incident.metadata.namespace, name)).data
+
+
+def _summary(baseline: Baseline) -> str:
+    """What was wrong at the start, for a person who reads the status."""
+    return one_line("; ".join(check.message for check in baseline.failing) or "nothing was wrong", SUMMARY_BYTES)

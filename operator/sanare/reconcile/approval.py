@@ -49,7 +49,7 @@ class RecordingKubectl:
         result = await self._inner.run(command)
         records = tuple(self._journal.records[start:])
         if records and result.ok:
-            self.planned.append(PlannedCommand(command, records))
+            self.planned.append(PlannedCommand(result.rendered or command, records))
         return result
 
 

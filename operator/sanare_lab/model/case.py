@@ -58,7 +58,7 @@ def sample_incident(*, source: Source | None = None, usage: Usage | None = None,
         started_at=NOW,
         usage=usage or Usage(),
         attempts=tuple(
-            Attempt(number=number, tier=Tier.PLAIN_RETRY, state=AttemptState.JUDGED, started_at=NOW)
+            Attempt(number=number, tier=Tier.PLAIN_RETRY, state=AttemptState.ACTED, started_at=NOW)
             for number in range(1, attempts + 1)
         ),
     )
