@@ -1,4 +1,4 @@
-"""Reads a model's manifests and patch bodies, refuses what two parsers could read differently, and re-renders. Pure.
+"""Reads manifests and patch bodies, refuses what two parsers could read differently, and re-renders. Pure.
 
 kubectl accepts duplicate keys, merge keys, aliases, several documents and any object with an `items` list; each of
 these has hidden an object from a reader. Nothing of the model's own spelling is passed on: what was judged is sent.
@@ -15,9 +15,9 @@ import yaml
 
 from sanare.api.manifest import Manifest, dig, mapping, text
 from sanare.errors import Refused
+from sanare.kubectl.redact import MASK
 from sanare.text import one_line
 
-MASK = "[redacted]"
 MAX_BYTES = 256 * 1024
 MAX_DOCUMENTS = 10
 _MAX_DEPTH = 40
@@ -36,7 +36,7 @@ class _StrictLoader(yaml.SafeLoader):
     """Safe YAML without anchors, aliases, merge keys and duplicate keys; timestamps stay text."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()
+        event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise Refused("Manifest", "anchors and aliases are not allowed: write the values out")
         return super().compose_node(parent, index)
@@ -86,7 +86,7 @@ def documents(raw: str) -> list[object]:
     if MASK in raw:
         raise Refused("Manifest", f"{MASK} stands for a value that was hidden from you: patch only other fields")
     try:
-        found = [document for document in yaml.load_all(raw, _StrictLoader) if document is not None]  # noqa: S506
+        found = [document for document in yaml.load_all(raw, _StrictLoader) if document is not None]
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise Refused("Manifest", f"not readable as YAML or JSON: {one_line(str(error), 200)}") from error
     if not found:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from sanare.errors import Refused
 from sanare.kubectl import words
+from sanare.kubectl.facts import Rule
 from sanare.kubectl.grammar import Parsed
-from sanare.kubectl.judge import APPROVAL, NEEDS_LIVE, Concern, Limits
+from sanare.kubectl.judge import APPROVAL, Concern, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,8 @@ class Scope:
         registries: where images may come from; empty means anywhere.
         kinds: the only kinds that may be written; empty means every kind that is not closed.
         approved: a person approved this very command, or nothing is kept of it (a plan is being recorded).
-        gated: a gate judges the effect too, with the live object at hand; the screen then leaves to it what only the
-            live object can decide (a command or a reference that is merely corrected).
+        gated: a gate judges the effect too, with the live object at hand; the screen then leaves to it what only
+            the live object can decide (a command or a reference that is merely corrected).
         timeout: longest wait in seconds that `wait`, `rollout status` and `delete` get.
     """
 
@@ -69,14 +70,14 @@ def approval(rule: str, message: str) -> Concern:
     return Concern(rule, message, approval=True)
 
 
-def settle(concerns: Iterable[Concern], scope: Scope, *, acts: bool) -> None:
-    """Raise Refused for the first concern that stands; a dry run needs no approval, since it changes nothing."""
+def settle(concerns: Iterable[Concern], *, approved: bool, left_to_gate: frozenset[Rule] = frozenset()) -> None:
+    """Raise Refused for the first concern that stands, those that nobody may approve first."""
     for concern in sorted(concerns, key=lambda one: one.approval):
-        if scope.gated and concern.rule in NEEDS_LIVE:
+        if concern.rule in left_to_gate:
             continue
         if not concern.approval:
             raise Refused(concern.rule, concern.message)
-        if acts and not scope.approved:
+        if not approved:
             raise Refused(f"{APPROVAL}.{concern.rule}", f"{concern.message}: a person must approve this")
 
 

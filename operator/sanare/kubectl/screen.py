@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sanare.errors import Refused
 from sanare.kubectl import reads, words, writes
 from sanare.kubectl.grammar import Parsed, parse
+from sanare.kubectl.judge import NEEDS_LIVE
 from sanare.kubectl.scope import Draft, Scope, settle
 from sanare.kubectl.tool import Command
 
@@ -45,7 +46,9 @@ def screen(command: Command, scope: Scope) -> Rendered:
     if command.stdin and parsed.flags.get("filename") != "-":
         raise Refused("Stdin", "this command reads nothing from stdin; leave stdin empty")
     draft = _READERS[parsed.verb](parsed, namespace, scope)
-    settle(draft.concerns, scope, acts=not parsed.dry_run)
+    # A dry run changes nothing, so nobody needs to approve it.
+    approved = scope.approved or bool(parsed.dry_run)
+    settle(draft.concerns, approved=approved, left_to_gate=NEEDS_LIVE if scope.gated else frozenset())
     acts = parsed.verb in writes.READERS and not parsed.has("list") and not parsed.dry_run
     return Rendered(_argv(parsed, draft, namespace), draft.stdin, parsed.verb, namespace, acts)
 

@@ -25,12 +25,14 @@ class ToolResult:
         exit_code: kubectl's exit code; 126 when the screen refused before anything ran, 124 after a time-out.
         refused: the rule that refused, or an empty string.
         mutations: the writes that the gate let through during this command, in order.
+        rendered: the command as it was run, in canonical spelling; None when the screen refused it.
     """
 
     output: str
     exit_code: int = 0
     refused: str = ""
     mutations: tuple[Mutation, ...] = ()
+    rendered: Command | None = None
 
     @property
     def ok(self) -> bool:

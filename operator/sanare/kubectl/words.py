@@ -98,8 +98,7 @@ def targets(words: Sequence[str]) -> tuple[Target, ...]:
         raise Refused("NoTarget", "name a kind and an object, for example deployment/web")
     if any("/" in word for word in words):
         return tuple(_pair(word) for word in words)
-    kinds = [part for part in words[0].split(",")]
-    resources = [resource for part in kinds for resource in _category(part)]
+    resources = [resource for part in words[0].split(",") for resource in _category(part)]
     names = [name(word) for word in words[1:]]
     if len(resources) > 1 and names:
         raise Refused("Ambiguous", "several kinds with names: write TYPE/NAME for each object")

@@ -185,7 +185,7 @@ def _delete(parsed: Parsed, namespace: str, scope: Scope) -> Draft:
     if parsed.flags.get("filename"):
         objects = _stdin(parsed, namespace, scope)
         kinds = {text(one, "kind") for one in objects}
-        stdin, rest = manifests.render(objects), ()
+        stdin, rest = manifests.render(objects), tuple[str, ...]()
         concerns += [_bulk()] if len(objects) > 1 else []
     else:
         targets, more = _object(parsed.words, parsed, scope)

@@ -1,0 +1,82 @@
+"""Hides Secret values in whatever shape the API server sends them. Pure; keys stay visible, values do not."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sanare.api.manifest import Manifest, mapping, text
+from sanare.text import redact
+
+MASK = "[redacted]"
+# `data` holds base64; a client that decodes it must find the mask.
+_ENCODED_MASK = base64.b64encode(MASK.encode()).decode()
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+# An environment entry in YAML or JSON whose name says that its value is a credential.
+_ENV_VALUE = re.compile(
+    r"(?im)(\bname[\"']?:\s*[\"']?[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|api_?key|credential|private_?key)"
+    r"[\w.-]*[\"']?,?\s*\n\s*[\"']?value[\"']?:\s*)(?!\{)(\S.*)"
+)
+
+
+def mask_secrets(value: Manifest) -> dict[str, Any]:
+    """A copy of an object, list, Table or watch event in which no Secret shows a value."""
+    if text(value, "kind") == "Secret" or _is_secret_part(value):
+        return _mask_one(value)
+    masked = dict(value)
+    if isinstance(value.get("items"), list):
+        inner = text(value, "kind") == "SecretList"
+        masked["items"] = [_mask_item(item, inner) for item in value["items"]]
+    if isinstance(value.get("rows"), list):
+        masked["rows"] = [_mask_row(row) for row in value["rows"]]
+    if isinstance(value.get("object"), Mapping):
+        masked["object"] = mask_secrets(value["object"])
+    return masked
+
+
+def _is_secret_part(value: Manifest) -> bool:
+    """A Secret without its kind, as the items of a SecretList are."""
+    return "kind" not in value and isinstance(value.get("type"), str) and "data" in value
+
+
+def _mask_item(item: object, secret: bool) -> object:
+    if not isinstance(item, Mapping):
+        return item
+    return _mask_one(item) if secret else mask_secrets(item)
+
+
+def _mask_row(row: object) -> object:
+    if isinstance(row, Mapping) and isinstance(row.get("object"), Mapping):
+        return {**row, "object": mask_secrets(row["object"])}
+    return row
+
+
+def _mask_one(secret: Manifest) -> dict[str, Any]:
+    masked = dict(secret)
+    for field, mask in (("data", _ENCODED_MASK), ("stringData", MASK)):
+        if isinstance(secret.get(field), Mapping):
+            masked[field] = dict.fromkeys(secret[field], mask)
+    if _LAST_APPLIED in mapping(secret, "metadata", "annotations"):
+        annotations = {k: v for k, v in secret["metadata"]["annotations"].items() if k != _LAST_APPLIED}
+        masked["metadata"] = {**secret["metadata"], "annotations": annotations}
+    return masked
+
+
+def mask_body(body: bytes) -> bytes:
+    """A JSON answer with its Secrets masked. What is not a JSON object is answered with nothing of it."""
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        parsed = None
+    if not isinstance(parsed, dict):
+        return b"{}"
+    return json.dumps(mask_secrets(parsed)).encode()
+
+
+def mask_output(output: str) -> str:
+    """kubectl's printed text with credentials masked, environment values by their variable's name too."""
+    return redact(_ENV_VALUE.sub(rf"\1{MASK}", output))

@@ -1,0 +1,219 @@
+"""One attempt at the gate: its grant, its journal, and the exchange of each mutation with the API server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sanare import errors
+from sanare.api.manifest import Manifest, Ref, mapping, text
+from sanare.errors import Refused
+from sanare.kube.client import KubeClient, Method, RawAnswer
+from sanare.kubectl.grant import Grant
+from sanare.kubectl.journal import Journal, MutationRecord
+from sanare.kubectl.judge import judge_change
+from sanare.kubectl.origin import cron_job_path, deletion_concerns, job_template
+from sanare.kubectl.precondition import conditioned, names_version
+from sanare.kubectl.request import ApiRequest
+from sanare.kubectl.rules import Spent
+from sanare.kubectl.scope import settle
+
+Clock = Callable[[], datetime]
+
+_TRIES = 4
+_LIMIT = 8 * 1024 * 1024
+_JSON = {"Accept": "application/json"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A mutation and the object it meets (None: not there)."""
+
+    request: ApiRequest
+    before: Manifest | None
+
+
+class Session:
+    """What the gate knows of one attempt. Mutations pass one at a time, so that each is judged on what is true."""
+
+    def __init__(self, client: KubeClient, grant: Grant, journal: Journal, clock: Clock) -> None:
+        self.grant = grant
+        self.client = client
+        self.records: list[MutationRecord] = []
+        self.refusals: list[Refused] = []
+        self.open = True
+        self._journal = journal
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._busy = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._deleted: dict[tuple[str, str], Manifest] = {}
+
+    @property
+    def spent(self) -> Spent:
+        """The mutations that went through so far."""
+        done = [record for record in self.records if record.ok]
+        return Spent(len(done), sum(record.verb == "delete" for record in done))
+
+    async def idle(self, timeout: float) -> None:
+        """Wait until no request is being answered, at most `timeout` seconds."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self._idle.wait()
+        except TimeoutError:
+            return
+
+    def enter(self) -> None:
+        """A request is being answered."""
+        self._busy += 1
+        self._idle.clear()
+
+    def leave(self) -> None:
+        """A request was answered."""
+        self._busy -= 1
+        if not self._busy:
+            self._idle.set()
+
+    def headers(self, **more: str) -> dict[str, str]:
+        """Request headers in the name that the grant gives."""
+        return ({"Impersonate-User": self.grant.impersonate} if self.grant.impersonate else {}) | more
+
+    async def mutate(self, request: ApiRequest) -> RawAnswer:
+        """Judge a mutation by its effect, journal it, send it. Raises Refused, KubeError, the journal's errors."""
+        async with self._lock:
+            for _ in range(_TRIES):
+                seen = _Seen(request, await self._live(request))
+                answer = await self._attempt(seen)
+                if answer.status != 409 or not await self._moved(seen):
+                    break
+            return answer
+
+    async def _attempt(self, seen: _Seen) -> RawAnswer:
+        preview = await self._send(seen, dry_run=True)
+        if not preview.ok:
+            return preview
+        await self._judge(seen, preview.manifest())
+        record = self._record(seen)
+        if self.grant.dry_run:
+            await self._keep(record, preview)
+            return preview
+        await self._journal.intend(record)
+        answer = await self._deliver(seen)
+        await self._keep(record, answer)
+        return answer
+
+    async def _deliver(self, seen: _Seen) -> RawAnswer:
+        """Send it; where no answer comes, look whether it happened."""
+        try:
+            return await self._send(seen, dry_run=False)
+        except errors.Unreachable as error:
+            try:
+                live = await self._fetch(self._object_path(seen.request))
+            except errors.KubeError:
+                live = None
+            happened = live is not None and live.ok and live.manifest() != (seen.before or {})
+            gone = live is not None and live.status == 404 and seen.request.verb == "delete"
+            if live is not None and (happened or gone):
+                return replace(live, status=200)
+            return RawAnswer(504, str(error).encode(), "text/plain")
+
+    async def _keep(self, record: MutationRecord, answer: RawAnswer) -> None:
+        after = None if record.verb == "delete" or not answer.ok else _slim(answer.manifest())
+        ref = replace(record.ref, uid=record.ref.uid or text(after, "metadata", "uid"))
+        done = replace(record, status=answer.status, after=after, ref=ref)
+        await self._journal.done(done)
+        self.records.append(done)
+        if done.ok and done.verb == "delete" and done.before is not None:
+            self._deleted[(done.ref.kind, done.ref.name)] = done.before
+
+    def _record(self, seen: _Seen) -> MutationRecord:
+        request = seen.request
+        known = seen.before if seen.before is not None else mapping(request.body)
+        ref = Ref(
+            kind=request.kind,
+            namespace=request.namespace,
+            name=request.name or text(known, "metadata", "name"),
+            api_version=request.resource.api_version if request.resource else "",
+            uid=text(seen.before, "metadata", "uid"),
+        )
+        return MutationRecord(
+            seq=len(self.records) + 1,
+            at=self._clock(),
+            verb=request.verb,
+            ref=ref,
+            method=request.method,
+            path=self._object_path(request),
+            subresource=request.subresource,
+            query=dict(request.query),
+            content_type=request.content_type,
+            body=request.body,
+            before=_slim(seen.before) if seen.before is not None else None,
+            dry_run=self.grant.dry_run,
+        )
+
+    @staticmethod
+    def _object_path(request: ApiRequest) -> str:
+        if request.verb == "create":
+            return f"{request.path}/{text(request.body, 'metadata', 'name')}"
+        return request.path
+
+    async def _live(self, request: ApiRequest) -> Manifest | None:
+        """The object as it stands. Raises KubeError."""
+        if request.verb == "create":
+            return None
+        answer = await self._fetch(request.path)
+        if answer.status == 404:
+            return None
+        if not answer.ok:
+            raise errors.KubeError(f"cannot read {request.kind}/{request.name} first", status=answer.status)
+        return answer.manifest()
+
+    async def _fetch(self, path: str) -> RawAnswer:
+        return await self.client.raw("GET", path, headers=self.headers(**_JSON), limit=_LIMIT)
+
+    async def _moved(self, seen: _Seen) -> bool:
+        """Whether a conflict is the object's own change since it was judged, so that judging anew may help."""
+        if seen.before is None or names_version(seen.request):
+            return False
+        live = await self._live(seen.request)
+        version = text(live, "metadata", "resourceVersion")
+        return bool(version) and version != text(seen.before, "metadata", "resourceVersion")
+
+    async def _send(self, seen: _Seen, *, dry_run: bool) -> RawAnswer:
+        request = seen.request
+        query = dict(request.query) | ({"dryRun": "All"} if dry_run else {})
+        headers = self.headers(**_JSON, **{"Content-Type": request.content_type or "application/json"})
+        method: Method = request.method
+        body = conditioned(request, seen.before)
+        return await self.client.raw(method, request.path, query=query, body=body, headers=headers, limit=_LIMIT)
+
+    async def _judge(self, seen: _Seen, preview: Manifest) -> None:
+        """Raises Refused where the effect is not allowed, or needs a person who has not approved it."""
+        request, before = seen.request, seen.before
+        kind = "Scale" if request.subresource == "scale" else request.kind
+        if request.verb == "delete":
+            concerns = deletion_concerns(kind, before)
+        elif before is not None:
+            concerns = judge_change(kind, before, preview, self.grant.limits)
+        else:
+            concerns = judge_change(kind, await self._origin(request), mapping(request.body), self.grant.limits)
+        settle(concerns, approved=self.grant.has_person)
+
+    async def _origin(self, request: ApiRequest) -> Manifest | None:
+        """What a new object is judged as a change of: the one this attempt deleted, or the CronJob's template."""
+        deleted = self._deleted.get((request.kind, text(request.body, "metadata", "name")))
+        path = cron_job_path(request)
+        if deleted is not None or not path:
+            return deleted
+        answer = await self._fetch(path)
+        return job_template(mapping(request.body), answer.manifest()) if answer.ok else None
+
+
+def _slim(manifest: Manifest) -> dict[str, Any]:
+    """An object as it is kept: without managedFields."""
+    metadata = {k: v for k, v in mapping(manifest, "metadata").items() if k != "managedFields"}
+    return {**manifest, "metadata": metadata}
