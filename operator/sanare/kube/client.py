@@ -127,7 +127,7 @@ class KubeClient:
                     f"no cluster to talk to: set KUBECONFIG to a readable kubeconfig, or run in a pod with a "
                     f"service account ({one_line(str(error), 300)})"
                 ) from error
-        configuration.retries = 0
+        configuration.retries = None  # with 0 the library retries a 5xx answer without end
         configuration.connection_pool_maxsize = 100
         return cls(configuration, timeout=timeout)
 
