@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Self, TypeAlias
@@ -48,6 +48,10 @@ class Subscription:
         """The next change, waiting for it."""
         return await self._queue.get()
 
+    def waiting(self) -> list[Change]:
+        """The changes that are there already."""
+        return [self._queue.get_nowait() for _ in range(self._queue.qsize())]
+
     def __aiter__(self) -> Self:
         return self
 
@@ -66,13 +70,15 @@ class Subscription:
 
 
 class ChangeLog:
-    """Fan-out of changes, and the latest `limit` changes of each kind."""
+    """Fan-out of changes, and the latest `limit` changes of each kind. Listeners are called at once."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, since: int) -> None:
         self._limit = limit
+        self._since = since
         self._history: dict[str, deque[Change]] = {}
         self._forgotten: dict[str, int] = {}
         self._subscriptions: list[Subscription] = []
+        self.listeners: list[Callable[[Change], None]] = []
 
     def append(self, change: Change) -> None:
         """Remember a change and tell it."""
@@ -81,6 +87,8 @@ class ChangeLog:
         history.append(change)
         if len(history) > self._limit:
             self._forgotten[key] = history.popleft().version
+        for listener in self.listeners:
+            listener(change)
         for subscription in self._subscriptions:
             if not subscription.keys or key in subscription.keys:
                 subscription.offer(change)
@@ -94,7 +102,7 @@ class ChangeLog:
 
     def is_too_old(self, resource: ResourceType, version: int) -> bool:
         """Whether changes after this version may be forgotten."""
-        return version < self._forgotten.get(resource.key, 0)
+        return version < self._forgotten.get(resource.key, self._since)
 
     def since(self, resource: ResourceType, version: int) -> Iterable[Change]:
         """The remembered changes of a kind after a version, oldest first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +77,45 @@ def conflict(resource: ResourceType, name: str, why: str = "") -> ApiError:
     why = why or ("the object has been modified; please apply your changes to the latest version and try again")
     message = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
     return ApiError(409, "Conflict", message, _details(resource, name))
+
+
+def precondition(resource: ResourceType, name: str, why: str) -> ApiError:
+    """409 for a delete whose preconditions do not hold."""
+    message = f'Operation cannot be fulfilled on {resource.kind} "{name}": {why}'
+    return ApiError(409, "Conflict", message, {**_details(resource, name), "kind": resource.kind})
+
+
+def invalid_options(options: str, field: str, why: str, reason: str = "FieldValueRequired") -> ApiError:
+    """422 for a query parameter."""
+    cause = {"reason": reason, "message": why, "field": field}
+    details = {"group": "meta.k8s.io", "kind": options, "causes": [cause]}
+    return ApiError(422, "Invalid", f'{options}.meta.k8s.io "" is invalid: {field}: {why}', details)
+
+
+def invalid_patch(shown: str, why: str) -> ApiError:
+    """422 for a patch after which the object is none of its kind; nameless, as the real server says it."""
+    message = f"Invalid value: {json.dumps(shown)}: {why}"
+    cause = {"reason": "FieldValueInvalid", "message": message, "field": "patch"}
+    return ApiError(422, "Invalid", f' "" is invalid: patch: {message}', {"causes": [cause]})
+
+
+def unversioned(resource: ResourceType, name: str) -> ApiError:
+    """422 for the update of a custom object without resourceVersion; the real server names the plural here."""
+    why = "Invalid value: 0: must be specified for an update"
+    cause = {"reason": "FieldValueInvalid", "message": why, "field": "metadata.resourceVersion"}
+    message = f'{resource.qualified} "{name}" is invalid: metadata.resourceVersion: {why}'
+    return ApiError(422, "Invalid", message, {**_details(resource, name), "causes": [cause]})
+
+
+def unsupported_patch(resource: ResourceType, content_type: str) -> ApiError:
+    """415 for a patch of a form that the server, or the kind, does not have."""
+    message = "415: Unsupported Media Type"
+    if resource.custom and content_type == "application/strategic-merge-patch+json":
+        message = (
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+        )
+    return ApiError(415, "UnsupportedMediaType", message, {})
 
 
 def forbidden(resource: ResourceType, name: str, why: str) -> ApiError:

@@ -6,6 +6,7 @@ on one event loop, so there are no locks, and no method awaits.
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import uuid
 from collections.abc import Callable, Sequence
@@ -23,6 +24,9 @@ __all__ = ["ApiError", "Change", "Hook", "Store", "Subscription", "Verb"]
 Verb: TypeAlias = Literal["CREATE", "UPDATE", "DELETE"]
 # Admission: (verb, resource, old, new) -> what to store instead of new. On DELETE new is None, the answer unused.
 Hook: TypeAlias = Callable[[Verb, ResourceType, Obj | None, Obj | None], Obj | None]
+
+# Puts the last touch (managedFields) on an object that is going to be stored.
+Finish: TypeAlias = Callable[[Obj], Obj]
 
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "namespace")
@@ -42,8 +46,8 @@ class Store:
         self.registry = registry or Registry()
         self.hooks: list[Hook] = []
         self._objects: dict[str, dict[str, dict[str, Obj]]] = {}
-        self._version = 1000
-        self.log = ChangeLog(history)
+        self._version = int(clock.now().timestamp())
+        self.log = ChangeLog(history, since=self._version)
 
     @property
     def resource_version(self) -> str:
@@ -72,22 +76,33 @@ class Store:
         """Changes from now on, of these kinds or of all."""
         return self.log.subscribe(*resources)
 
-    def create(self, resource: ResourceType, obj: Obj, *, dry_run: bool = False) -> Obj:
+    def create(
+        self, resource: ResourceType, obj: Obj, *, dry_run: bool = False, finish: Finish | None = None
+    ) -> Obj:
         """Store a new object. Raises ApiError 404 (no namespace), 409 (taken), and what the hooks refuse."""
         new = self._new(resource, obj)
         admitted = self._admit("CREATE", resource, None, new)
         name, namespace = name_of(admitted), namespace_of(admitted)
         if self.get(resource, namespace, name) is not None:
             raise errors.already_exists(resource, name)
+        admitted = finish(admitted) if finish else admitted
         return admitted if dry_run else self._put("ADDED", resource, admitted, None)
 
-    def update(self, resource: ResourceType, obj: Obj, *, subresource: str = "", dry_run: bool = False) -> Obj:
+    def update(
+        self,
+        resource: ResourceType,
+        obj: Obj,
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        finish: Finish | None = None,
+    ) -> Obj:
         """Store a changed object.
 
         A resourceVersion in it that is not the stored one raises ApiError 409; none means "whatever is stored".
         `subresource` says which part counts: "" all but status where status is a subresource, "status" only that,
         "*" everything. An update that changes nothing keeps the resourceVersion. The last finalizer's removal from
-        an object that is being deleted removes it.
+        an object that is being deleted removes it. `finish` puts the last touch on an object that did change.
         """
         old = self.require(resource, namespace_of(obj), name_of(obj))
         self._check_preconditions(resource, old, obj)
@@ -96,6 +111,7 @@ class Store:
         new = _shared(resource, old, new)
         if new == old:
             return old
+        new = finish(new) if finish else new
         if dry_run:
             return new
         if self._is_over(resource, new):
@@ -150,7 +166,7 @@ class Store:
         return self._put("MODIFIED", resource, self._marked(resource, old, grace, finalizers), old)
 
     def remove(self, resource: ResourceType, namespace: str, name: str) -> Obj | None:
-        """The last word of the node on a Pod, or of the namespace controller on a Namespace: gone but for finalizers."""
+        """The node's last word on a Pod, or the namespace controller's on a Namespace: gone, unless finalizers stay."""
         old = self.get(resource, namespace, name)
         if old is None:
             return None
@@ -223,7 +239,7 @@ class Store:
 
     def _marked(self, resource: ResourceType, old: Obj, grace: int, finalizers: Sequence[str]) -> Obj:
         metadata = {**old["metadata"], "deletionGracePeriodSeconds": grace}
-        metadata.setdefault("deletionTimestamp", timestamp(self.clock.now()))
+        metadata.setdefault("deletionTimestamp", timestamp(self.clock.now() + dt.timedelta(seconds=grace)))
         if finalizers:
             metadata["finalizers"] = [*finalizers]
         if "generation" in metadata and "deletionTimestamp" not in old["metadata"]:
@@ -253,14 +269,17 @@ class Store:
 def _check_delete(resource: ResourceType, old: Obj, uid: str | None, resource_version: str | None) -> None:
     metadata = old["metadata"]
     if uid and uid != metadata["uid"]:
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"
-        raise errors.conflict(resource, metadata["name"], why)
+        why = (
+            f"the UID in the precondition ({uid}) does not match the UID in record ({metadata['uid']}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise errors.precondition(resource, metadata["name"], why)
     if resource_version and resource_version != metadata["resourceVersion"]:
         why = (
-            f"Precondition failed: ResourceVersion in precondition: {resource_version}, "
-            f"ResourceVersion in object meta: {metadata['resourceVersion']}"
+            f"the ResourceVersion in the precondition ({resource_version}) does not match the ResourceVersion in "
+            f"record ({metadata['resourceVersion']}). The object might have been modified"
         )
-        raise errors.conflict(resource, metadata["name"], why)
+        raise errors.precondition(resource, metadata["name"], why)
 
 
 def _grace(resource: ResourceType, obj: Obj, asked: int | None) -> int:

@@ -1,0 +1,1 @@
+"""The HTTP side of the embedded cluster: what kubectl, kopf and the client libraries speak to."""
