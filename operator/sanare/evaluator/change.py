@@ -1,0 +1,89 @@
+"""Before and after, side by side, for the rules that tell a false repair. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sanare.api.manifest import text
+from sanare.api.status import CheckOutcome
+from sanare.evaluator.baseline import Baseline
+from sanare.evaluator.facts import (
+    ContainerFacts,
+    Facts,
+    ServiceFacts,
+    WorkloadFacts,
+    service_facts,
+    workload_facts,
+)
+from sanare.evaluator.kinds import Kind
+from sanare.evaluator.look import Look
+from sanare.evaluator.reach import slices_of
+from sanare.evaluator.scope import selected_workloads
+from sanare.evaluator.seen import Seen, failed
+
+CHECK = "false-repair"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a rule may read: the baseline and the present look."""
+
+    baseline: Baseline
+    look: Look
+
+    @property
+    def then(self) -> Facts:
+        """The namespace before the first attempt."""
+        return self.baseline.facts
+
+    def failed_then(self, *kinds: Kind) -> list[CheckOutcome]:
+        """What was wrong at the start, of these kinds."""
+        return [check for check in self.baseline.failing if check.kind in kinds]
+
+    def is_unseen(self, kind: str) -> bool:
+        """Whether the kind could not be listed now, so that its absence says nothing."""
+        return kind in self.look.snapshot.unseen
+
+    def workloads(self) -> Iterator[tuple[WorkloadFacts, WorkloadFacts]]:
+        """Every workload of the baseline that still exists, before and now."""
+        for before in self.then.workloads:
+            found = self.look.owned.workloads.get(before.object)
+            if found is not None:
+                yield before, workload_facts(found)
+
+    def containers(self) -> Iterator[tuple[WorkloadFacts, ContainerFacts, ContainerFacts]]:
+        """Every container of those that still exists, by name or, where one was renamed, by position."""
+        for before, now in self.workloads():
+            if before.object.startswith("Job/") and before.uid != now.uid:
+                continue
+            by_name = {(one.init, one.name): one for one in now.containers}
+            for position, container in enumerate(before.containers):
+                same = by_name.get((container.init, container.name))
+                if same is None and len(now.containers) == len(before.containers):
+                    same = now.containers[position]
+                if same is not None:
+                    yield before, container, same
+
+    def services(self) -> Iterator[tuple[ServiceFacts, ServiceFacts]]:
+        """Every Service of the baseline's scope that still exists, before and now."""
+        for before in self.then.services:
+            found = self.look.snapshot.find("Service", before.name)
+            if found is not None:
+                selected = tuple(selected_workloads(found, self.look.owned))
+                slices = slices_of(self.look.snapshot, before.name)
+                yield before, service_facts(found, selected, before.intended, slices)
+
+    def is_new(self, kind: str, name: str) -> bool:
+        """Whether an object of that kind appeared after the baseline was taken."""
+        return kind not in self.baseline.unseen and not self.then.has(kind, name)
+
+
+def bites(kind: Kind, object_: str, message: str, *, settles: float = 0.0) -> Seen:
+    """A rule that found a false repair; by default it is final at once."""
+    return failed(CHECK, kind, object_, message, settles=settles)
+
+
+def names_now(change: Change, kind: str) -> set[str]:
+    """Names of the objects of a kind that exist now."""
+    return {text(item, "metadata", "name") for item in change.look.snapshot.all(kind)}

@@ -1,0 +1,296 @@
+"""What of a namespace is compared before and after: small, normalised excerpts, never whole objects. Pure.
+
+The same reading makes the baseline and the present state, so a rule compares like with like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, text
+from sanare.api.model import Model
+from sanare.evaluator.ownership import containers, key, pod_template, service_selector
+
+_QUANTITY = re.compile(r"^([0-9.]+)(?:([eE][+-]?[0-9]+)|(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei))?$")
+_UNITS = {"": 1.0, "m": 1e-3} | {
+    unit + binary: (1024.0 if binary else 1000.0) ** power
+    for power, unit in enumerate("kMGTPE", start=1)
+    for binary in ("", "i")
+}
+_UNITS["Ki"] = 1024.0
+_WORD = 200
+
+
+class ProbeFacts(Model):
+    """One probe. `seconds` is how long it tolerates a dead container: delay + period x threshold."""
+
+    handler: str
+    detail: str = ""
+    seconds: int
+    timeout: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.handler} {self.detail}".strip()
+
+
+class ContainerFacts(Model):
+    """One container of a pod template. `env` are names; `optional` are references that may be missing."""
+
+    name: str
+    init: bool = False
+    image: str = ""
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    literals: Mapping[str, str] = {}
+    liveness: ProbeFacts | None = None
+    readiness: ProbeFacts | None = None
+    startup: ProbeFacts | None = None
+    limits: Mapping[str, str] = {}
+    optional: tuple[str, ...] = ()
+    mounts: tuple[str, ...] = ()
+    privileged: bool = False
+    escalation: bool | None = None
+    capabilities: tuple[str, ...] = ()
+    non_root: bool | None = None
+    user: int | None = None
+    read_only: bool = False
+
+
+class VolumeFacts(Model):
+    """One volume: `source` is its type (`configMap`), `name` the object behind it."""
+
+    volume: str
+    source: str
+    name: str = ""
+    optional: bool = False
+
+
+class WorkloadFacts(Model):
+    """One workload of the scope, as its template states it."""
+
+    object: str
+    uid: str
+    replicas: int = 1
+    selector: Mapping[str, str] = {}
+    labels: Mapping[str, str] = {}
+    containers: tuple[ContainerFacts, ...] = ()
+    volumes: tuple[VolumeFacts, ...] = ()
+    host: tuple[str, ...] = ()
+    non_root: bool | None = None
+    user: int | None = None
+    config_maps: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    paused: bool = False
+
+
+class ServiceFacts(Model):
+    """One Service of the scope. `selected` are the workloads whose pods its selector takes."""
+
+    name: str
+    uid: str
+    selector: Mapping[str, str] = {}
+    ports: tuple[str, ...] = ()
+    cluster_ip: str = ""
+    publish_not_ready: bool = False
+    selected: tuple[str, ...] = ()
+    intended: tuple[str, ...] = ()
+    foreign_slices: tuple[str, ...] = ()
+
+
+class Health(Model):
+    """Whether one object outside the scope works."""
+
+    object: str
+    uid: str
+    healthy: bool
+
+
+class Facts(Model):
+    """A namespace at one moment, as far as the rules compare it. Names are `Kind/name` unless the field says so."""
+
+    targets: tuple[str, ...] = ()
+    workloads: tuple[WorkloadFacts, ...] = ()
+    services: tuple[ServiceFacts, ...] = ()
+    neighbours: tuple[Health, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = {}
+    working_repositories: tuple[str, ...] = ()
+
+    def workload(self, name: str) -> WorkloadFacts | None:
+        """The workload of the scope by key."""
+        return next((item for item in self.workloads if item.object == name), None)
+
+    def service(self, name: str) -> ServiceFacts | None:
+        """The Service of the scope by name."""
+        return next((item for item in self.services if item.name == name), None)
+
+    def has(self, kind: str, name: str) -> bool:
+        """Whether an object of that kind and name existed."""
+        return name in self.names.get(kind, ())
+
+
+def quantity(value: object) -> float | None:
+    """A Kubernetes quantity (`128Mi`, `500m`, `1e3`) as a number, None where it is none."""
+    found = _QUANTITY.match(str(value))
+    if not found:
+        return None
+    base, exponent, unit = found.groups()
+    return float(base + (exponent or "")) * _UNITS[unit or ""]
+
+
+def repository(image: str) -> str:
+    """An image without tag and digest: `registry:5000/app:1@sha256:...` is `registry:5000/app`."""
+    image = image.partition("@")[0]
+    head, _, tail = image.rpartition("/")
+    return f"{head}/{tail.partition(':')[0]}" if head else tail.partition(":")[0]
+
+
+def image_tag(image: str) -> str:
+    """The tag or digest that pins an image; `latest` where there is none."""
+    name, _, digest = image.partition("@")
+    return digest or name.rpartition("/")[2].partition(":")[2] or "latest"
+
+
+def workload_facts(workload: Manifest) -> WorkloadFacts:
+    """Read one workload."""
+    template = pod_template(workload)
+    spec = mapping(template, "spec")
+    volumes = tuple(_volume(volume) for volume in items(spec, "volumes"))
+    read = tuple(_container(container, init) for container, init in containers(template))
+    return WorkloadFacts(
+        object=key(workload),
+        uid=text(workload, "metadata", "uid"),
+        replicas=number(workload, "spec", "replicas", default=1),
+        selector=dict(mapping(workload, "spec", "selector", "matchLabels")),
+        labels=dict(labels(template)),
+        containers=read,
+        volumes=volumes,
+        host=tuple(name for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name)),
+        non_root=_flag(spec, "securityContext", "runAsNonRoot"),
+        user=_number(spec, "securityContext", "runAsUser"),
+        config_maps=tuple(sorted({*_references(spec, "configMap"), *_volume_names(volumes, "configMap")})),
+        claims=tuple(sorted(_volume_names(volumes, "persistentVolumeClaim"))),
+        paused=bool(_flag(workload, "spec", "paused") or _flag(workload, "spec", "suspend")),
+    )
+
+
+def service_facts(
+    service: Manifest, selected: tuple[str, ...], intended: tuple[str, ...], slices: tuple[Manifest, ...]
+) -> ServiceFacts:
+    """Read one Service with the endpoint slices that name it."""
+    spec = mapping(service, "spec")
+    return ServiceFacts(
+        name=text(service, "metadata", "name"),
+        uid=text(service, "metadata", "uid"),
+        selector=dict(service_selector(service)),
+        ports=tuple(f"{port.get('port')}->{target_port(port)}" for port in items(spec, "ports")),
+        cluster_ip=text(spec, "clusterIP"),
+        publish_not_ready=bool(spec.get("publishNotReadyAddresses")),
+        selected=selected,
+        intended=intended,
+        foreign_slices=tuple(sorted(text(item, "metadata", "name") for item in slices if is_manual(item))),
+    )
+
+
+def is_manual(endpoint_slice: Manifest) -> bool:
+    """Whether no controller of Kubernetes keeps the endpoint slice."""
+    return labels(endpoint_slice).get("endpointslice.kubernetes.io/managed-by") != "endpointslice-controller.k8s.io"
+
+
+def target_port(port: Manifest) -> str:
+    """A Service port's targetPort, number or name; the port itself where none is given."""
+    return str(port.get("targetPort") or port.get("port") or "")
+
+
+def _container(container: Manifest, init: bool) -> ContainerFacts:
+    security = mapping(container, "securityContext")
+    env = items(container, "env")
+    return ContainerFacts(
+        name=text(container, "name"),
+        init=init,
+        image=text(container, "image"),
+        command=_words(container, "command"),
+        args=_words(container, "args"),
+        env=tuple(text(entry, "name") for entry in env),
+        literals={text(entry, "name"): text(entry, "value")[:_WORD] for entry in env if text(entry, "value")},
+        liveness=_probe(container, "livenessProbe"),
+        readiness=_probe(container, "readinessProbe"),
+        startup=_probe(container, "startupProbe"),
+        limits={str(name): str(value) for name, value in mapping(container, "resources", "limits").items()},
+        optional=tuple(sorted(_optional(container))),
+        mounts=tuple(sorted(text(mount, "name") for mount in items(container, "volumeMounts"))),
+        privileged=bool(security.get("privileged")),
+        escalation=_flag(security, "allowPrivilegeEscalation"),
+        capabilities=_words(security, "capabilities", "add"),
+        non_root=_flag(security, "runAsNonRoot"),
+        user=_number(security, "runAsUser"),
+        read_only=bool(security.get("readOnlyRootFilesystem")),
+    )
+
+
+def _probe(container: Manifest, name: str) -> ProbeFacts | None:
+    probe = mapping(container, name)
+    handler = next((kind for kind in ("httpGet", "tcpSocket", "exec", "grpc") if kind in probe), "")
+    if not handler:
+        return None
+    action = mapping(probe, handler)
+    words = dig(action, "command")
+    detail = (
+        " ".join(map(str, words)) if isinstance(words, list) else f"{action.get('path', '')}:{action.get('port')}"
+    )
+    return ProbeFacts(
+        handler=handler,
+        detail=detail[:_WORD],
+        seconds=number(probe, "initialDelaySeconds")
+        + number(probe, "periodSeconds", default=10) * number(probe, "failureThreshold", default=3),
+        timeout=number(probe, "timeoutSeconds", default=1),
+    )
+
+
+def _volume(volume: Manifest) -> VolumeFacts:
+    source = next((name for name in volume if name != "name"), "emptyDir")
+    body = mapping(volume, source)
+    field = {"persistentVolumeClaim": "claimName", "secret": "secretName", "hostPath": "path"}.get(source, "name")
+    return VolumeFacts(
+        volume=text(volume, "name"), source=source, name=text(body, field), optional=bool(body.get("optional"))
+    )
+
+
+def _volume_names(volumes: tuple[VolumeFacts, ...], source: str) -> set[str]:
+    return {volume.name for volume in volumes if volume.source == source and volume.name}
+
+
+def _references(spec: Manifest, kind: str) -> Iterator[str]:
+    """Names of the ConfigMaps that containers read as environment."""
+    for container, _ in containers({"spec": spec}):
+        for entry in items(container, "env"):
+            yield from filter(None, [text(entry, "valueFrom", f"{kind}KeyRef", "name")])
+        for entry in items(container, "envFrom"):
+            yield from filter(None, [text(entry, f"{kind}Ref", "name")])
+
+
+def _optional(container: Manifest) -> Iterator[str]:
+    for entry in items(container, "env"):
+        for kind in ("configMapKeyRef", "secretKeyRef"):
+            if dig(entry, "valueFrom", kind, "optional"):
+                yield f"env {text(entry, 'name')}"
+    for entry in items(container, "envFrom"):
+        for kind in ("configMapRef", "secretRef"):
+            if dig(entry, kind, "optional"):
+                yield f"envFrom {text(entry, kind, 'name')}"
+
+
+def _words(container: Manifest, *path: str) -> tuple[str, ...]:
+    found = dig(container, *path)
+    return tuple(str(word)[:_WORD] for word in found[:16]) if isinstance(found, list) else ()
+
+
+def _flag(manifest: Manifest, *path: str) -> bool | None:
+    found = dig(manifest, *path)
+    return found if isinstance(found, bool) else None
+
+
+def _number(manifest: Manifest, *path: str) -> int | None:
+    found = dig(manifest, *path)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None

@@ -1,0 +1,260 @@
+"""Whether the workloads of the scope run: targets exist, pods can be created, containers run, the rollout is done.
+
+Pure. Each check is a function of one look; `CHECKS` is the list that a verdict runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+from sanare.api.manifest import Manifest, items, mapping, number, owners, text
+from sanare.api.status import CheckResult
+from sanare.evaluator.containers import creation_failure, newest, pod_faults
+from sanare.evaluator.kinds import Kind
+from sanare.evaluator.look import Look, condition, event_moment, is_ready, moment
+from sanare.evaluator.ownership import follows_template
+from sanare.evaluator.reach import declared_probes
+from sanare.evaluator.seen import Seen, failed, passed
+
+Check = Callable[[Look], Iterator[Seen]]
+
+
+def check_targets(look: Look) -> Iterator[Seen]:
+    """Every target that the Incident names exists."""
+    for name in look.scope.missing:
+        if look.baseline is None or name not in look.baseline.facts.targets:
+            yield failed("targets", Kind.TARGET_MISSING, name, f"{name} does not exist", settles=5.0)
+
+
+def check_creation(look: Look) -> Iterator[Seen]:
+    """The controllers can create the pods that are asked for."""
+    for name in look.scope.workloads:
+        workload = look.owned.workloads.get(name)
+        if workload and len(look.owned.current(name)) < _desired(workload):
+            yield from _creation_fault(look, name, workload)
+
+
+def _creation_fault(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    message = _refusal(look, workload)
+    if not message:
+        return
+    why = creation_failure(message)
+    if "exceeded quota" in message:
+        said = f"{name}: no pod can be created: {why}; the controller tries again by itself, with growing back-off"
+        yield failed("creation", Kind.QUOTA_EXCEEDED, name, said)
+    else:
+        yield failed("creation", Kind.FAILED_CREATE, name, f"{name}: no pod can be created: {why}")
+
+
+def _refusal(look: Look, workload: Manifest) -> str:
+    """What the API server said when the controller last tried to create a pod: a condition, else a recent event."""
+    creators = [workload, *(item for item in look.snapshot.all("ReplicaSet") if _is_current(item, workload))]
+    for creator in reversed(creators):
+        failure = condition(creator, "ReplicaFailure")
+        if text(failure, "status") == "True":
+            return text(failure, "message")
+    events = [event for each in creators for event in look.events(text(each, "metadata", "uid"), "FailedCreate")]
+    # Creation may have failed before the last change for a reason that is gone: old events are no present cause.
+    return text(newest([event for event in events if look.is_fresh(event_moment(event))]), "message")
+
+
+def _is_current(replica_set: Manifest, deployment: Manifest) -> bool:
+    revision = ("metadata", "annotations", "deployment.kubernetes.io/revision")
+    owner = next(owners(replica_set), None)
+    same = owner is not None and owner.uid == text(deployment, "metadata", "uid")
+    return same and text(replica_set, *revision) == text(deployment, *revision)
+
+
+def check_containers(look: Look) -> Iterator[Seen]:
+    """No container of a pod of the present revision waits for something that does not come, or ends."""
+    for name in look.scope.workloads:
+        workload = look.owned.workloads.get(name)
+        if workload is None or text(workload, "kind") in ("Job", "CronJob"):
+            continue
+        pods = look.owned.current(name)
+        found = [fault for pod in pods for fault in pod_faults(look, name, pod)]
+        yield from dict.fromkeys(found)
+        if pods and not found:
+            yield passed("containers", name, f"{name}: {len(pods)} pods run without an error state")
+
+
+def check_liveness(look: Look) -> Iterator[Seen]:
+    """The HTTP probes by which the kubelet kills a container are answered as it wants them, asked from outside."""
+    for name in look.scope.workloads:
+        for pod in look.owned.current(name):
+            for container, field, probe in declared_probes(pod):
+                answer = look.snapshot.answers.get(probe)
+                if answer is None or not answer.known or not _is_probed(look, pod, container, field):
+                    continue
+                if 200 <= answer.status < 400:
+                    yield passed("probes", name, f"{name}: {field} of container {container} answers")
+                elif answer.status:
+                    said = f"GET {probe.path} on port {probe.port} is answered with {answer.status}"
+                    message = f"{name}: {field} of container {container} fails: {said}"
+                    settles = 5.0 if answer.status < 500 else None
+                    yield failed("probes", Kind.LIVENESS_FAILING, name, message, settles=settles)
+
+
+def _is_probed(look: Look, pod: Manifest, container: str, field: str) -> bool:
+    """Whether the container has run for longer than the probe's initial delay."""
+    spec = next((each for each in items(pod, "spec", "containers") if text(each, "name") == container), {})
+    delay = timedelta(seconds=number(spec, field, "initialDelaySeconds"))
+    for status in items(pod, "status", "containerStatuses"):
+        started = moment(status, "state", "running", "startedAt")
+        if text(status, "name") == container and started:
+            waited = bool(status.get("started")) or field == "startupProbe"
+            return waited and look.now - started >= delay
+    return False
+
+
+def check_rollout(look: Look) -> Iterator[Seen]:
+    """The controller has brought about what its spec says, and nothing of before is left."""
+    for name in look.scope.workloads:
+        workload = look.owned.workloads.get(name)
+        if workload is None:
+            continue
+        judge = _ROLLOUTS.get(text(workload, "kind"))
+        found = list(judge(look, name, workload)) if judge else []
+        yield from found
+        if judge and not any(seen.result is CheckResult.FAILED for seen in found):
+            yield passed("rollout", name, f"{name}: the rollout is complete")
+
+
+def _desired(workload: Manifest) -> int:
+    kind = text(workload, "kind")
+    if kind == "DaemonSet":
+        return number(workload, "status", "desiredNumberScheduled")
+    return number(workload, "spec", "replicas", default=1) if kind in _REPLICATED else 0
+
+
+_REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+
+
+def _unobserved(name: str, workload: Manifest) -> Iterator[Seen]:
+    if number(workload, "status", "observedGeneration") < number(workload, "metadata", "generation"):
+        yield _incomplete(name, "its controller has not acted on the present spec yet")
+
+
+def _incomplete(name: str, what: str, *, settles: float | None = None) -> Seen:
+    return failed("rollout", Kind.ROLLOUT_INCOMPLETE, name, f"{name}: {what}", settles=settles)
+
+
+def _deployment(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    desired = _desired(workload)
+    status = mapping(workload, "status")
+    if desired == 0:
+        yield failed("rollout", Kind.NO_REPLICAS, name, f"{name}: spec.replicas is 0, nothing runs", settles=5.0)
+        return
+    if mapping(workload, "spec").get("paused") and number(status, "updatedReplicas") < desired:
+        message = f"{name}: spec.paused is true, so the present template is not rolled out"
+        yield failed("rollout", Kind.ROLLOUT_PAUSED, name, message, settles=5.0)
+        return
+    yield from _unobserved(name, workload)
+    progressing = condition(workload, "Progressing")
+    if text(progressing, "reason") == "ProgressDeadlineExceeded":
+        yield _incomplete(name, "the rollout passed its progressDeadlineSeconds", settles=10.0)
+    updated, available = number(status, "updatedReplicas"), number(status, "availableReplicas")
+    if updated != desired or available != desired or number(status, "readyReplicas") != desired:
+        yield _incomplete(name, f"{updated} of {desired} replicas are updated, {available} available")
+    yield from _pods_fit(look, name, workload, desired)
+
+
+def _pods_fit(look: Look, name: str, workload: Manifest, desired: int) -> Iterator[Seen]:
+    """The pods themselves: the controller's counts can be right while pods are old or differ from the template."""
+    current, old = look.owned.current(name), look.owned.old(name)
+    serving = [pod for pod in old if not text(pod, "metadata", "deletionTimestamp")]
+    if serving:
+        yield _incomplete(name, f"{len(serving)} pods of an earlier revision still exist")
+    ready = sum(is_ready(pod) for pod in current)
+    if ready != desired and not serving:
+        yield _incomplete(name, f"{ready} of {desired} pods are ready")
+    differing = sorted({field for pod in current if (field := follows_template(pod, workload))})
+    if differing:
+        message = f"{name}: a pod differs from the template in {differing[0]}; it was made before the change"
+        yield failed("rollout", Kind.STALE_POD, name, message, settles=10.0)
+
+
+def _stateful_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    desired, status = _desired(workload), mapping(workload, "status")
+    if desired == 0:
+        yield failed("rollout", Kind.NO_REPLICAS, name, f"{name}: spec.replicas is 0, nothing runs", settles=5.0)
+        return
+    yield from _unobserved(name, workload)
+    partition = number(workload, "spec", "updateStrategy", "rollingUpdate", "partition")
+    ready, updated = number(status, "readyReplicas"), number(status, "updatedReplicas")
+    if ready != desired or (updated < desired - partition and text(status, "updateRevision")):
+        yield _incomplete(name, f"{updated} of {desired} replicas are updated, {ready} ready")
+    if not partition:
+        yield from _pods_fit(look, name, workload, desired)
+
+
+def _daemon_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    desired, status = _desired(workload), mapping(workload, "status")
+    yield from _unobserved(name, workload)
+    if desired == 0:
+        message = f"{name}: no node matches it (status.desiredNumberScheduled is 0)"
+        yield failed("rollout", Kind.NO_REPLICAS, name, message, settles=5.0)
+        return
+    updated, ready = number(status, "updatedNumberScheduled"), number(status, "numberReady")
+    if updated != desired or ready != desired:
+        yield _incomplete(name, f"{updated} of {desired} pods are updated, {ready} ready")
+    yield from _pods_fit(look, name, workload, desired)
+
+
+def _replica_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    desired = _desired(workload)
+    if desired == 0:
+        yield failed("rollout", Kind.NO_REPLICAS, name, f"{name}: spec.replicas is 0, nothing runs", settles=5.0)
+        return
+    yield from _unobserved(name, workload)
+    yield from _pods_fit(look, name, workload, desired)
+
+
+def _pod(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    if not is_ready(workload) and text(workload, "status", "phase") != "Succeeded":
+        yield failed("rollout", Kind.POD_NOT_READY, name, f"{name}: is not ready")
+
+
+def _job(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    failure = condition(workload, "Failed")
+    if text(failure, "status") == "True":
+        why = f"{text(failure, 'reason')}: {text(failure, 'message')}"
+        yield failed("rollout", Kind.JOB_FAILED, name, f"{name}: has failed ({why})", settles=0.0)
+    elif text(condition(workload, "Complete"), "status") != "True":
+        yield from (fault for pod in look.owned.current(name) for fault in pod_faults(look, name, pod))
+        yield _incomplete(name, "has not completed yet")
+
+
+def _cron_job(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
+    jobs = [job for job in look.snapshot.all("Job") if str(next(owners(job), "")) == name]
+    if jobs:
+        yield from _job(look, name, max(jobs, key=lambda job: text(job, "metadata", "creationTimestamp")))
+
+
+_ROLLOUTS: dict[str, Callable[[Look, str, Manifest], Iterator[Seen]]] = {
+    "Deployment": _deployment,
+    "StatefulSet": _stateful_set,
+    "DaemonSet": _daemon_set,
+    "ReplicaSet": _replica_set,
+    "ReplicationController": _replica_set,
+    "Pod": _pod,
+    "Job": _job,
+    "CronJob": _cron_job,
+}
+
+CHECKS: tuple[Check, ...] = (check_targets, check_creation, check_containers, check_liveness, check_rollout)
+
+
+def is_healthy(look: Look, name: str) -> bool:
+    """Whether one workload, inside the scope or not, has all its pods ready and none in an error state."""
+    workload = look.owned.workloads.get(name)
+    if workload is None:
+        return False
+    pods = look.owned.current(name)
+    kind = text(workload, "kind")
+    if kind in ("Job", "CronJob"):
+        return text(condition(workload, "Failed"), "status") != "True"
+    desired = 1 if kind == "Pod" else _desired(workload)
+    done = kind == "Pod" and text(workload, "status", "phase") == "Succeeded"
+    return done or (bool(desired) and sum(is_ready(pod) for pod in pods) >= desired)

@@ -1,0 +1,145 @@
+"""From one look to one verdict. Pure: the same look gives the same words.
+
+A failed check makes NotFixed; nothing failed but something could not be looked at makes Unverified; only when every
+check passed it is Fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+from sanare.api.incident import Incident
+from sanare.api.policy import PolicySpec
+from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
+from sanare.decision.signal import decide_signal
+from sanare.evaluator import health, traffic
+from sanare.evaluator.baseline import Baseline
+from sanare.evaluator.declared import check_declared
+from sanare.evaluator.kinds import CONSEQUENCES, Kind
+from sanare.evaluator.look import Look
+from sanare.evaluator.ownership import ownership
+from sanare.evaluator.rules import false_repairs
+from sanare.evaluator.scope import scope_of
+from sanare.evaluator.seen import Seen, unknown
+from sanare.evaluator.snapshot import Snapshot
+from sanare.text import one_line
+
+_MAX_CHECKS = 32
+_ALSO = 2
+_FALSE_REPAIRS = frozenset(kind.value for kind in Kind if kind.is_false_repair)
+
+
+def check_sight(look: Look) -> Iterator[Seen]:
+    """What the verdict rests on could be listed."""
+    needed = ["Pod", *(name.partition("/")[0] for name in look.scope.workloads)]
+    needed += [target.kind for target in look.incident.spec.targets]
+    if "Deployment" in needed:
+        needed.append("ReplicaSet")
+    needed += ["Service", "EndpointSlice"] if look.scope.services or "Service" in needed else ["Service"]
+    if look.baseline:
+        facts = look.baseline.facts
+        needed += ["ConfigMap"] if any(each.config_maps for each in facts.workloads) else []
+        needed += ["PersistentVolumeClaim"] if any(each.claims for each in facts.workloads) else []
+        needed += [kind for kind in ("ResourceQuota", "LimitRange", "NetworkPolicy") if facts.names.get(kind)]
+    for kind in dict.fromkeys(needed):
+        why = look.snapshot.unseen.get(kind)
+        if why:
+            yield unknown("list", _blindness(why), kind, f"{kind} objects could not be listed: {why}")
+
+
+def _blindness(why: str) -> Kind:
+    word = why.partition(":")[0]
+    return {"Forbidden": Kind.FORBIDDEN, "Timeout": Kind.TIMEOUT}.get(word, Kind.UNKNOWN)
+
+
+CHECKS: tuple[Callable[[Look], Iterator[Seen]], ...] = (
+    check_sight,
+    *health.CHECKS,
+    *traffic.CHECKS,
+    check_declared,
+)
+
+
+def assess(look: Look) -> list[Seen]:
+    """Every check and, against a baseline, every rule: the deciding outcome first."""
+    rules = false_repairs(look, look.baseline) if look.baseline else []
+    found = [*rules, *(seen for check in CHECKS for seen in check(look))]
+    return sorted(dict.fromkeys(found), key=lambda seen: seen.rank)
+
+
+def verdict_of(seen: Sequence[Seen], look: Look, *, previous: Sequence[CheckOutcome] = ()) -> Verdict:
+    """The verdict that a list of outcomes, sorted by rank, amounts to."""
+    outcomes = tuple(each.outcome() for each in seen[:_MAX_CHECKS])
+    first = seen[0] if seen else None
+    if first is None:
+        result, reason = Result.UNVERIFIED, "nothing of the Incident's targets could be checked"
+    elif first.result is CheckResult.FAILED:
+        result, reason = Result.NOT_FIXED, _with_others(seen)
+    elif first.result is CheckResult.UNKNOWN:
+        result, reason = Result.UNVERIFIED, f"nothing failed, but {_with_others(seen)}"
+    else:
+        result, reason = Result.FIXED, _health_in_words(look, seen)
+    return Verdict(
+        result=result,
+        reason=one_line(reason, 1024),
+        kind=(first.kind or "") if first else Kind.UNKNOWN,
+        signal=decide_signal(
+            outcomes,
+            previous,
+            consequences={kind.value for kind in CONSEQUENCES},
+            worsened=_FALSE_REPAIRS,
+        ),
+        checks=outcomes,
+        evaluated_at=look.now,
+    )
+
+
+def _with_others(seen: Sequence[Seen]) -> str:
+    """The deciding message, then at most two of other failures that stand for themselves."""
+    first = seen[0]
+    others = [
+        each.message
+        for each in seen[1:]
+        if each.result is first.result
+        and each.kind not in CONSEQUENCES
+        and (each.object, each.kind) != (first.object, first.kind)
+    ]
+    return "; also ".join((first.message, *dict.fromkeys(others[:_ALSO])))
+
+
+def _health_in_words(look: Look, seen: Sequence[Seen]) -> str:
+    asked = [each.message for each in seen if each.name == "reachability"]
+    subject = ", ".join((*look.scope.workloads, *(f"Service/{name}" for name in look.scope.services)))
+    return f"{subject}: every check passes{'; ' + asked[0] if asked else ''}"
+
+
+def look_at(
+    snapshot: Snapshot,
+    incident: Incident,
+    policy: PolicySpec,
+    baseline: Baseline | None = None,
+    *,
+    now: datetime,
+    since: datetime | None = None,
+) -> Look:
+    """Everything that the checks read, derived from a snapshot."""
+    owned = ownership(snapshot)
+    scope = scope_of(snapshot, incident, owned, baseline=baseline)
+    return Look(snapshot, incident, owned, scope, now, baseline, since, policy.verify.hold)
+
+
+def judge(
+    snapshot: Snapshot,
+    baseline: Baseline | None,
+    incident: Incident,
+    policy: PolicySpec,
+    *,
+    previous: Verdict | None = None,
+    now: datetime,
+    since: datetime | None = None,
+) -> Verdict:
+    """One verdict on one snapshot. `previous` (else the baseline) is what the signal compares with."""
+    look = look_at(snapshot, incident, policy, baseline, now=now, since=since)
+    before = previous.checks if previous else baseline.failing if baseline else ()
+    return verdict_of(assess(look), look, previous=before)

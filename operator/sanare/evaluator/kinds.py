@@ -1,0 +1,95 @@
+"""The evaluator's vocabulary: one word per sort of failure, most important first.
+
+The order of the members is the order in which failures decide a verdict: a repair that is none, then what keeps a
+container from running, then what is not ready, then what gets no traffic, then what people declared.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """Why a check failed. The words carry no names and no numbers, so that they group over clusters and runs."""
+
+    # A repair that is none: the symptom went, and something that was there before went with it.
+    DELETED = "Deleted"  # a target or an object of its scope is gone
+    REPLACED = "Replaced"  # same name, other uid, without an immutable field that required it
+    SCALED_DOWN = "ScaledDown"  # fewer replicas are asked for than before
+    QUOTA_DELETED = "QuotaDeleted"  # a ResourceQuota or LimitRange is gone
+    POLICY_DELETED = "PolicyDeleted"  # a NetworkPolicy or PodDisruptionBudget is gone
+    CLAIM_REPLACED = "ClaimReplaced"  # another, new volume claim stands where the data was
+    STAND_IN_CREATED = "StandInCreated"  # an empty or invented object fills the place of a missing one
+    OPTIONAL_ADDED = "OptionalAdded"  # a reference that had to exist may now be missing
+    SECURITY_WEAKENED = "SecurityWeakened"  # more privilege than before
+    IMAGE_SWAPPED = "ImageSwapped"  # another image, or a floating tag for a pinned one
+    COMMAND_REPLACED = "CommandReplaced"  # the container no longer runs its program
+    SIDECAR_ADDED = "SidecarAdded"  # a container that was not there before
+    CONTAINER_REMOVED = "ContainerRemoved"  # a container or init container that was there before
+    PROBE_REMOVED = "ProbeRemoved"  # a probe that was there before
+    PROBE_SOFTENED = "ProbeSoftened"  # a probe that notices far later, or something weaker
+    LIMITS_WEAKENED = "LimitsWeakened"  # a limit removed, or raised beyond its order of magnitude
+    VALUE_CONTRADICTED = "ValueContradicted"  # a new variable has a value other than the documented one
+    SHADOW_SERVICE = "ShadowService"  # a new Service beside the original
+    SHADOW_WORKLOAD = "ShadowWorkload"  # a new workload or bare pod takes the original's place
+    MANUAL_ENDPOINTS = "ManualEndpoints"  # endpoints that no controller keeps
+    POD_ORPHANED = "PodOrphaned"  # a pod serves that no controller owns any more
+    SELECTOR_WIDENED = "SelectorWidened"  # the Service takes pods of another workload
+    NOT_READY_PUBLISHED = "NotReadyPublished"  # the Service sends traffic to pods that are not ready
+    NEIGHBOUR_BROKEN = "NeighbourBroken"  # healthy before, not healthy now
+
+    # What keeps containers from running.
+    TARGET_MISSING = "TargetMissing"  # a target that the Incident names does not exist
+    FAILED_CREATE = "FailedCreate"  # the controller cannot create pods
+    QUOTA_EXCEEDED = "QuotaExceeded"  # the same, because of a quota
+    NO_REPLICAS = "NoReplicas"  # spec.replicas is 0
+    IMAGE_PULL = "ImagePull"  # the image cannot be pulled
+    CONFIG_ERROR = "ContainerConfig"  # a reference or setting keeps the container from being created
+    FAILED_MOUNT = "FailedMount"  # a volume cannot be mounted
+    CONTAINER_START = "ContainerStart"  # the runtime cannot start the command
+    OOM_KILLED = "OOMKilled"  # killed at the memory limit
+    LIVENESS_FAILING = "LivenessFailing"  # the kubelet kills it because its liveness or startup probe fails
+    CRASH = "Crash"  # the process ends
+    UNSCHEDULABLE = "Unschedulable"  # no node takes the pod
+    JOB_FAILED = "JobFailed"  # the Job has failed for good
+
+    # Not ready (yet).
+    STALE_POD = "StalePod"  # a pod differs from the template it should follow
+    RESTARTING = "Restarting"  # it ran again only a moment ago
+    READINESS_FAILING = "ReadinessFailing"  # the readiness probe fails
+    ROLLOUT_PAUSED = "RolloutPaused"  # the change is not rolled out because the rollout is paused
+    ROLLOUT_INCOMPLETE = "RolloutIncomplete"  # updated, ready and available have not reached the desired number
+    POD_NOT_READY = "PodNotReady"  # a pod is not ready and says nothing more
+
+    # No traffic.
+    SELECTOR_MATCHES_NOTHING = "SelectorMatchesNothing"  # the Service selects no pod
+    PORT_NAME_UNKNOWN = "PortNameUnknown"  # the Service's targetPort names a port that no container declares
+    FOREIGN_ENDPOINTS = "ForeignEndpoints"  # the Service sends traffic to another workload's pods
+    NO_ENDPOINTS = "NoEndpoints"  # the Service has no ready endpoint
+    UNREACHABLE = "Unreachable"  # nothing answers from outside the pod
+
+    # Declared by people.
+    DECLARED = "DeclaredCheck"  # a check of spec.checks failed
+
+    # Not a failure: it could not be looked at.
+    FORBIDDEN = "Forbidden"
+    TIMEOUT = "Timeout"
+    UNKNOWN = "Unknown"
+
+    @property
+    def is_false_repair(self) -> bool:
+        """Whether this kind says that a repair is none, however healthy everything looks."""
+        return _ORDER[self] <= _ORDER[Kind.NEIGHBOUR_BROKEN]
+
+    @property
+    def importance(self) -> int:
+        """Position in the order of importance; 0 decides first."""
+        return _ORDER[self]
+
+
+_ORDER = {kind: position for position, kind in enumerate(Kind)}
+
+# Failures that another failure of the same scope explains: they count for no resource of their own.
+CONSEQUENCES = frozenset(
+    {Kind.NO_ENDPOINTS, Kind.ROLLOUT_INCOMPLETE, Kind.POD_NOT_READY, Kind.READINESS_FAILING, Kind.RESTARTING}
+)

@@ -1,0 +1,111 @@
+"""Reading the facts of a namespace from one look: the scope in detail, everything else by name and health. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sanare.api.manifest import items, mapping, text
+from sanare.api.status import CheckOutcome
+from sanare.evaluator.baseline import Baseline, bounded
+from sanare.evaluator.facts import Facts, Health, repository, service_facts, workload_facts
+from sanare.evaluator.health import is_healthy
+from sanare.evaluator.look import Look
+from sanare.evaluator.ownership import TEMPLATED
+from sanare.evaluator.reach import slices_of
+from sanare.evaluator.scope import selected_workloads
+from sanare.evaluator.traffic import serves
+
+# Whose names are kept: an object of these kinds that appears or vanishes means something to a rule.
+_NAMED = (
+    *TEMPLATED,
+    "Service",
+    "ConfigMap",
+    "PersistentVolumeClaim",
+    "ResourceQuota",
+    "LimitRange",
+    "NetworkPolicy",
+    "PodDisruptionBudget",
+    "HorizontalPodAutoscaler",
+    "ServiceAccount",
+    "Pod",
+)
+_MAX_NAMES = 400
+# These end by themselves, so that their absence says nothing.
+_ENDING = ("Job", "Pod")
+
+
+def take_baseline(look: Look, failing: tuple[CheckOutcome, ...]) -> Baseline:
+    """What a later look is compared with, bounded in size."""
+    return bounded(
+        Baseline(
+            namespace=look.snapshot.namespace,
+            taken_at=look.now,
+            facts=read_facts(look),
+            failing=failing[:16],
+            unseen=dict(look.snapshot.unseen),
+        )
+    )
+
+
+def read_facts(look: Look) -> Facts:
+    """The facts of one look."""
+    owned, scope = look.owned, look.scope
+    services = [service for name in scope.services if (service := look.snapshot.find("Service", name))]
+    return Facts(
+        targets=tuple(
+            name
+            for target in look.incident.spec.targets
+            if (name := f"{target.kind}/{target.name}") not in scope.missing
+        ),
+        workloads=tuple(
+            workload_facts(owned.workloads[name]) for name in scope.workloads if name in owned.workloads
+        ),
+        services=tuple(
+            service_facts(
+                service,
+                tuple(selected_workloads(service, owned)),
+                scope.intended.get(text(service, "metadata", "name"), ()),
+                slices_of(look.snapshot, text(service, "metadata", "name")),
+            )
+            for service in services
+        ),
+        neighbours=tuple(_neighbours(look)),
+        names=_names(look),
+        working_repositories=tuple(sorted(_working(look))),
+    )
+
+
+def _names(look: Look) -> dict[str, tuple[str, ...]]:
+    found = {
+        kind: tuple(sorted(text(item, "metadata", "name") for item in look.snapshot.all(kind)))[:_MAX_NAMES]
+        for kind in _NAMED
+    }
+    found["BarePod"] = tuple(
+        sorted(name.partition("/")[2] for name in look.owned.workloads if name.startswith("Pod/"))
+    )
+    return {kind: names for kind, names in found.items() if names}
+
+
+def _neighbours(look: Look) -> Iterator[Health]:
+    for name, workload in sorted(look.owned.workloads.items()):
+        if name not in look.scope.workloads and not name.startswith(tuple(f"{kind}/" for kind in _ENDING)):
+            uid = text(workload, "metadata", "uid")
+            yield Health(object=name, uid=uid, healthy=is_healthy(look, name))
+    for service in look.snapshot.all("Service"):
+        name = text(service, "metadata", "name")
+        if name not in look.scope.services and mapping(service, "spec").get("selector"):
+            uid = text(service, "metadata", "uid")
+            yield Health(object=f"Service/{name}", uid=uid, healthy=serves(look, name))
+
+
+def _working(look: Look) -> set[str]:
+    """Image repositories that a container of the namespace has been started from."""
+    found = set()
+    for pod in look.snapshot.all("Pod"):
+        images = {
+            text(container, "name"): text(container, "image") for container in items(pod, "spec", "containers")
+        }
+        for status in items(pod, "status", "containerStatuses"):
+            if text(status, "imageID") and text(status, "name") in images:
+                found.add(repository(images[text(status, "name")]))
+    return found

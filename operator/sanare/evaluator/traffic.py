@@ -1,0 +1,186 @@
+"""Whether traffic gets to the workloads of the scope: endpoints, whose they are, an answer from outside. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from sanare.api.manifest import Manifest, items, labels, text
+from sanare.evaluator.facts import target_port
+from sanare.evaluator.kinds import Kind
+from sanare.evaluator.look import Look, is_ready
+from sanare.evaluator.ownership import containers, pod_template, selects, service_selector
+from sanare.evaluator.reach import matching_pods, pods_behind, probed_ports, service_probe, slices_of
+from sanare.evaluator.seen import Seen, failed, passed, unknown
+from sanare.evaluator.snapshot import Answer, Probe
+
+Check = Callable[[Look], Iterator[Seen]]
+
+
+def services(look: Look) -> Iterator[tuple[str, Manifest]]:
+    """The Services of the scope that exist and choose pods."""
+    for name in look.scope.services:
+        service = look.snapshot.find("Service", name)
+        if service is not None and text(service, "spec", "type") != "ExternalName":
+            yield name, service
+
+
+def check_endpoints(look: Look) -> Iterator[Seen]:
+    """Every Service of the scope has ready endpoints, and they are the intended workload's pods."""
+    if "EndpointSlice" in look.snapshot.unseen:
+        return
+    for name, service in services(look):
+        found = list(_selection(look, name, service)) or list(_endpoints(look, name, service))
+        yield from found
+        if not found:
+            yield passed("endpoints", f"Service/{name}", f"Service/{name} has {_count(look, name)} ready endpoints")
+
+
+def _selection(look: Look, name: str, service: Manifest) -> Iterator[Seen]:
+    """Whether the selector takes pods at all, and whose."""
+    selector, object_ = service_selector(service), f"Service/{name}"
+    intended = look.scope.intended.get(name, ())
+    if not selector or "Pod" in look.snapshot.unseen:
+        return
+    pods = matching_pods(look.snapshot, service)
+    takers = {look.owned.owner.get(text(pod, "metadata", "name"), "") for pod in pods}
+    templates = [key for key in intended if key in look.owned.workloads and _carries(look, key, selector)]
+    if not pods and not templates:
+        message = f"{object_} selector {_pairs(selector)} matches no pod{_carried(look, intended)}"
+        yield failed("endpoints", Kind.SELECTOR_MATCHES_NOTHING, object_, message, settles=3.0)
+        return
+    foreign = sorted(taker for taker in takers if taker and intended and taker not in intended)
+    if foreign and intended:
+        what = " and ".join(foreign)
+        message = (
+            f"{object_} selector {_pairs(selector)} takes pods of {what}, it is meant for {' and '.join(intended)}"
+        )
+        yield failed("endpoints", Kind.FOREIGN_ENDPOINTS, object_, message, settles=5.0)
+    elif intended and not templates:
+        message = f"{object_} selector {_pairs(selector)} does not match {' and '.join(intended)}"
+        yield failed("endpoints", Kind.SELECTOR_MATCHES_NOTHING, object_, message, settles=3.0)
+
+
+def _endpoints(look: Look, name: str, service: Manifest) -> Iterator[Seen]:
+    """Whether each port has a ready endpoint behind it."""
+    object_ = f"Service/{name}"
+    for port in items(service, "spec", "ports"):
+        if any(pods_behind(look.snapshot, name, port)) or _addresses(look, name, port):
+            continue
+        target = target_port(port)
+        unknown_name = not target.isdigit() and not _declares(look, name, target)
+        if unknown_name and look.scope.intended.get(name):
+            message = (
+                f'{object_} port {port.get("port")} targetPort "{target}" is declared by no container of '
+                f"{' and '.join(look.scope.intended[name])}{_declared_ports(look, name)}"
+            )
+            yield failed("endpoints", Kind.PORT_NAME_UNKNOWN, object_, message, settles=3.0)
+        else:
+            message = f"{object_} port {port.get('port')} has no ready endpoint"
+            yield failed("endpoints", Kind.NO_ENDPOINTS, object_, message)
+
+
+def _addresses(look: Look, name: str, port: Manifest) -> bool:
+    """Endpoints without a pod behind them: hand-written ones."""
+    return any(
+        items(each, "endpoints")
+        and any(text(found, "name") == text(port, "name") for found in items(each, "ports"))
+        for each in slices_of(look.snapshot, name)
+        if not any(text(endpoint, "targetRef", "name") for endpoint in items(each, "endpoints"))
+    )
+
+
+def check_reachability(look: Look) -> Iterator[Seen]:
+    """A request from outside the pod, through the Service, is answered, and so is one to each pod behind it."""
+    for name, service in services(look):
+        for port in probed_ports(service):
+            probe = service_probe(service, port, look.scope, look.owned)
+            answer = look.snapshot.answers.get(probe)
+            if answer is not None:
+                yield _reached(look, name, port, probe, answer)
+
+
+def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer) -> Seen:
+    object_, where = f"Service/{name}", f"Service/{name} port {port.get('port')} -> {target_port(port)}"
+    behind = list(dict.fromkeys(pods_behind(look.snapshot, name, port)))
+    singly = [look.snapshot.answers.get(Probe("Pod", pod, number)) for pod, number in behind]
+    silent = [each for each in singly if each is not None and each.known and each.failure]
+    if not answer.known:
+        kind = Kind.FORBIDDEN if "forbidden" in answer.failure else Kind.UNKNOWN
+        return unknown("reachability", kind, object_, f"{where} could not be asked: {answer.failure}")
+    if silent and answer.reached:
+        message = f"{where}: {len(silent)} of {len(behind)} endpoints do not answer ({silent[0].failure})"
+        return failed("reachability", Kind.UNREACHABLE, object_, message, settles=_patience(look, name))
+    if answer.reached:
+        said = f"answered with {answer.status}" if answer.status else "open, without an HTTP answer"
+        return passed("reachability", object_, f"{where}: {said}")
+    if answer.failure == "no endpoints":
+        return failed("reachability", Kind.NO_ENDPOINTS, object_, f"{where}: no endpoint to send a request to")
+    ready = f" although {len(behind)} endpoint{'s are' if len(behind) > 1 else ' is'} ready" if behind else ""
+    message = f"{where}: {answer.failure} from outside the pod{ready}"
+    return failed("reachability", Kind.UNREACHABLE, object_, message, settles=_patience(look, name))
+
+
+def _patience(look: Look, name: str) -> float | None:
+    """How long a refused connection may last before it is final: a container without a readiness probe counts as
+    ready while it still starts."""
+    workloads = [
+        look.owned.workloads[key] for key in look.scope.intended.get(name, ()) if key in look.owned.workloads
+    ]
+    pods = [pod for key in look.scope.intended.get(name, ()) for pod in look.owned.current(key)]
+    if not pods or not all(is_ready(pod) for pod in pods):
+        return None
+    probed = all(
+        any("readinessProbe" in container for container, _ in containers(pod_template(workload)))
+        for workload in workloads
+    )
+    return 5.0 if probed else 12.0
+
+
+def _carries(look: Look, key: str, selector: Mapping[str, str]) -> bool:
+    return selects(selector, labels(pod_template(look.owned.workloads[key])))
+
+
+def _carried(look: Look, intended: tuple[str, ...]) -> str:
+    """What the intended pods carry instead, for the message."""
+    for key in intended:
+        workload = look.owned.workloads.get(key)
+        if workload:
+            return f"; the pods of {key} carry {_pairs(labels(pod_template(workload)))}"
+    return ""
+
+
+def _pairs(values: Mapping[str, str]) -> str:
+    pairs = sorted(f"{name}={value}" for name, value in values.items() if name != "pod-template-hash")
+    return ",".join(pairs[:6])
+
+
+def _declares(look: Look, name: str, port_name: str) -> bool:
+    return port_name in dict(_container_ports(look, name))
+
+
+def _declared_ports(look: Look, name: str) -> str:
+    found = sorted(f'"{port}" ({number})' for port, number in _container_ports(look, name) if port)
+    return f", which declares {', '.join(found)}" if found else ""
+
+
+def _container_ports(look: Look, name: str) -> Iterator[tuple[str, str]]:
+    for key in look.scope.intended.get(name, ()):
+        for container, _ in containers(pod_template(look.owned.workloads.get(key, {}))):
+            for port in items(container, "ports"):
+                yield text(port, "name"), str(port.get("containerPort"))
+
+
+def _count(look: Look, name: str) -> int:
+    return sum(len(items(each, "endpoints")) for each in slices_of(look.snapshot, name))
+
+
+CHECKS: tuple[Check, ...] = (check_endpoints, check_reachability)
+
+
+def serves(look: Look, name: str) -> bool:
+    """Whether a Service outside the scope has at least one ready endpoint."""
+    return any(
+        endpoint.get("conditions", {}).get("ready") is not False
+        for each in slices_of(look.snapshot, name)
+        for endpoint in items(each, "endpoints")
+    )

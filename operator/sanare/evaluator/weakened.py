@@ -1,0 +1,222 @@
+"""False repairs inside a pod template: the fault goes away because the template asks for less. Pure rules.
+
+Each rule compares every container or workload of the baseline with what it is now, and lets pass what repairs the
+Incident's own fault: another tag of the same image, another probe path, a limit with head-room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sanare.evaluator.change import Change, bites
+from sanare.evaluator.facts import ContainerFacts, ProbeFacts, WorkloadFacts, image_tag, quantity, repository
+from sanare.evaluator.kinds import Kind
+from sanare.evaluator.seen import Seen
+
+_PROBES = ("liveness", "readiness", "startup")
+_WEAKER_HANDLER = {("httpGet", "tcpSocket"), ("httpGet", "exec"), ("grpc", "tcpSocket"), ("grpc", "exec")}
+# A probe may notice ten times later than before, and always as late as this many seconds.
+_SOFTER, _SOFT_SECONDS, _STARTUP_SECONDS = 10, 300, 600
+_SOFTER_TIMEOUT, _LONG_TIMEOUT = 10, 30
+# A limit may grow eightfold; where the fault was the limit itself, sixty-fourfold.
+_ROOM, _ROOM_FOR_OOM = 8.0, 64.0
+_IDLE = re.compile(
+    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[hd]\b)|\btail\s+-[fF]\s+/dev/null|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
+    r"|^(?:\S*/)?(?:true|pause|yes|cat)$|-c\s+(?:true|:)\s*$"
+)
+_MASKED = re.compile(r"\|\|\s*(?:true|:|exit\s+0|/bin/true)\b|;\s*(?:exit\s+0|true|:)\s*$")
+_DISTANCE = 2
+
+
+def rule_container_removed(change: Change) -> Iterator[Seen]:
+    """A container or init container is gone."""
+    for before, now in change.workloads():
+        kept = {(one.init, one.name) for one in now.containers}
+        lost = [one for one in before.containers if (one.init, one.name) not in kept]
+        if lost and len(now.containers) < len(before.containers):
+            what = "init container" if lost[0].init else "container"
+            yield bites(Kind.CONTAINER_REMOVED, now.object, f"{now.object}: {what} {lost[0].name} was removed")
+
+
+def rule_sidecar_added(change: Change) -> Iterator[Seen]:
+    """A container that was not there before, for example one that forwards to the right port."""
+    for before, now in change.workloads():
+        known = {one.name for one in before.containers}
+        added = [one for one in now.containers if one.name not in known]
+        if added and len(now.containers) > len(before.containers):
+            message = f'{now.object}: container {added[0].name} with image "{added[0].image}" was added'
+            yield bites(Kind.SIDECAR_ADDED, now.object, message)
+
+
+def rule_probe_removed(change: Change) -> Iterator[Seen]:
+    """A probe that was there is gone."""
+    for workload, before, now in change.containers():
+        for name in _PROBES:
+            lost: ProbeFacts | None = getattr(before, name)
+            if lost and not getattr(now, name):
+                message = f"{workload.object}: the {name} probe of container {now.name} was removed ({lost})"
+                yield bites(Kind.PROBE_REMOVED, workload.object, message)
+
+
+def rule_probe_softened(change: Change) -> Iterator[Seen]:
+    """A probe that asks less, or tolerates a dead container for longer than the baseline's order of magnitude."""
+    for workload, before, now in change.containers():
+        for name in _PROBES:
+            why = _softened(name, getattr(before, name), getattr(now, name))
+            if why:
+                message = f"{workload.object}: the {name} probe of container {now.name} {why}"
+                yield bites(Kind.PROBE_SOFTENED, workload.object, message)
+
+
+def _softened(name: str, before: ProbeFacts | None, now: ProbeFacts | None) -> str:
+    if now is None:
+        return ""
+    if before is None:
+        # A new startup probe is the right repair of a slow start, and an endless one hides every failure.
+        endless = name == "startup" and now.seconds > _STARTUP_SECONDS
+        return f"was added and tolerates {now.seconds} s" if endless else ""
+    if (before.handler, now.handler) in _WEAKER_HANDLER or (now.handler == "exec" and _IDLE.search(now.detail)):
+        return f"was softened from {before} to {now}"
+    if now.seconds > max(_SOFTER * before.seconds, _SOFT_SECONDS):
+        return f"tolerates {now.seconds} s instead of {before.seconds} s"
+    if now.timeout > max(_SOFTER_TIMEOUT * before.timeout, _LONG_TIMEOUT):
+        return f"waits {now.timeout} s for an answer instead of {before.timeout} s"
+    return ""
+
+
+def rule_command_replaced(change: Change) -> Iterator[Seen]:
+    """The container idles, hides its failure, or runs something else than its image's own program."""
+    for workload, before, now in change.containers():
+        old, new = _line(before), _line(now)
+        if new == old:
+            continue
+        for pattern, what in ((_IDLE, "idles"), (_MASKED, "hides its own failure")):
+            if pattern.search(new) and not pattern.search(old):
+                yield _replaced(workload, now, f'with "{new}", which {what}')
+                break
+        else:
+            if now.command and not before.command:
+                yield _replaced(workload, now, f'with "{new}", where the image\'s own program ran')
+
+
+def _line(container: ContainerFacts) -> str:
+    return " ".join((*container.command, *container.args))
+
+
+def _replaced(workload: WorkloadFacts, now: ContainerFacts, how: str) -> Seen:
+    message = f"{workload.object}: the command of container {now.name} was replaced {how}"
+    return bites(Kind.COMMAND_REPLACED, workload.object, message)
+
+
+def rule_image_swapped(change: Change) -> Iterator[Seen]:
+    """Another image, or a floating tag where the baseline was pinned. A corrected spelling is neither."""
+    for workload, before, now in change.containers():
+        if before.image == now.image:
+            continue
+        old, new = repository(before.image), repository(now.image)
+        moved = old != new and (old in change.then.working_repositories or not is_misspelling(old, new))
+        floating = image_tag(now.image) == "latest" and image_tag(before.image) != "latest"
+        if moved or floating:
+            how = "another repository" if moved else "a floating tag"
+            message = (
+                f'{workload.object}: the image of container {now.name} was swapped from "{before.image}" to '
+                f'"{now.image}", {how}'
+            )
+            yield bites(Kind.IMAGE_SWAPPED, workload.object, message)
+
+
+def is_misspelling(one: str, other: str) -> bool:
+    """Whether two names differ by a slip: at most two edits, one in a short name, in one path segment."""
+    ours, theirs = one.split("/"), other.split("/")
+    if len(ours) != len(theirs):
+        return False
+    differing = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+    return len(differing) == 1 and all(
+        edits(a, b) <= (_DISTANCE if min(len(a), len(b)) >= 5 else 1) for a, b in differing
+    )
+
+
+def edits(one: str, other: str) -> int:
+    """Edit distance with transpositions (optimal string alignment)."""
+    rows: list[list[int]] = [list(range(len(other) + 1))]
+    for i, a in enumerate(one, start=1):
+        row = [i]
+        for j, b in enumerate(other, start=1):
+            best = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                best = min(best, rows[-2][j - 2] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
+
+
+def rule_limits_weakened(change: Change) -> Iterator[Seen]:
+    """A limit is gone, or so far up that it limits nothing."""
+    for workload, before, now in change.containers():
+        memory_fault = any(check.object == workload.object for check in change.failed_then(Kind.OOM_KILLED))
+        for name, old in before.limits.items():
+            new = now.limits.get(name)
+            room = _ROOM_FOR_OOM if name == "memory" and memory_fault else _ROOM
+            was, is_ = quantity(old), quantity(new)
+            if new is None:
+                what = f"{name} limit {old} of container {now.name} was removed"
+            elif was and is_ and is_ > room * was:
+                what = f"{name} limit of container {now.name} was raised from {old} to {new}"
+            else:
+                continue
+            yield bites(Kind.LIMITS_WEAKENED, workload.object, f"{workload.object}: the {what}")
+
+
+def rule_security_weakened(change: Change) -> Iterator[Seen]:
+    """More privilege than before: of the pod, of a container, or through a hostPath volume."""
+    for before, now in change.workloads():
+        for what in _pod_privilege(before, now):
+            yield bites(Kind.SECURITY_WEAKENED, now.object, f"{now.object}: {what}")
+    for workload, old, new in change.containers():
+        for what in _container_privilege(old, new):
+            message = f"{workload.object}: container {new.name} {what}"
+            yield bites(Kind.SECURITY_WEAKENED, workload.object, message)
+
+
+def _pod_privilege(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[str]:
+    yield from (f"{name} was turned on" for name in now.host if name not in before.host)
+    if before.non_root and not now.non_root:
+        yield "runAsNonRoot was turned off"
+    if now.user == 0 and before.user != 0:
+        yield "runAsUser was set to 0"
+    known = {volume.volume for volume in before.volumes if volume.source == "hostPath"}
+    yield from (
+        f"a hostPath volume ({volume.name}) was added"
+        for volume in now.volumes
+        if volume.source == "hostPath" and volume.volume not in known
+    )
+
+
+def _container_privilege(before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    if now.privileged and not before.privileged:
+        yield "was made privileged"
+    if before.non_root and not now.non_root:
+        yield "has runAsNonRoot turned off"
+    if now.user == 0 and before.user != 0:
+        yield "has runAsUser set to 0"
+    if before.escalation is False and now.escalation is not False:
+        yield "may escalate its privileges"
+    if before.read_only and not now.read_only:
+        yield "has a writable root file system"
+    yield from (f"has the capability {name}" for name in now.capabilities if name not in before.capabilities)
+
+
+def rule_optional_added(change: Change) -> Iterator[Seen]:
+    """A reference that had to exist may now be missing: the container starts without it."""
+    for workload, before, now in change.containers():
+        for name in now.optional:
+            if name not in before.optional:
+                message = f"{workload.object}: {name} of container {now.name} was made optional"
+                yield bites(Kind.OPTIONAL_ADDED, workload.object, message)
+    for old, new in change.workloads():
+        known = {volume.volume for volume in old.volumes if volume.optional}
+        for volume in new.volumes:
+            if volume.optional and volume.volume not in known:
+                message = f"{new.object}: volume {volume.volume} ({volume.source} {volume.name}) was made optional"
+                yield bites(Kind.OPTIONAL_ADDED, new.object, message)
