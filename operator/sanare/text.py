@@ -39,9 +39,12 @@ _SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?i)\b(bearer\s+)[\w.~+/=-]{8,}"), rf"\1{_MASK}"),
     (re.compile(r"(?i)(://[^/\s:@]+:)[^/\s@]+(@)"), rf"\1{_MASK}\2"),  # user:password@host
     (
+        # Kubernetes' own fields (secretName, secretKeyRef, automountServiceAccountToken, ...) hold names.
         re.compile(
-            r"(?i)((?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key)"
-            r"[\w.-]{0,64}[\"']?\s{0,8}[=:]\s{0,8})(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;}\]&\"']{3,})"
+            r"(?i)((?:passw(?:or)?d|passphrase|(?<!imagepull)secret(?!(?:name|ref|keyref)\b)|(?<!serviceaccount)token"
+            r"|api[-_]?key|access[-_]?key|private[-_]?key)"
+            r"[\w.-]{0,64}[\"']?\s{0,8}[=:][ \t]{0,8})(?!<set to the key)"
+            r"(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;}\]&\"']{3,})"
         ),
         rf"\1{_MASK}",
     ),

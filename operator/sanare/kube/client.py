@@ -20,7 +20,7 @@ from sanare.kube.resources import Resource
 from sanare.text import one_line
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-JsonBody: TypeAlias = Mapping[str, Any] | list[Any] | None
+JsonBody: TypeAlias = Mapping[str, Any] | list[Any] | bytes | None
 
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"

@@ -50,11 +50,12 @@ async def pass_on(http: web.Request, session: Session, request: ApiRequest) -> w
     """Answer a read (or a question in the form of a write, or kubectl's own dry run)."""
     query = bounded_query(request)
     headers = session.headers(Accept=accepted(request, http.headers.get("Accept", "")))
-    if request.body is not None:
+    body = request.encoded or request.body
+    if body is not None:
         headers["Content-Type"] = request.content_type or "application/json"
     timeout = _WATCH_SECONDS + 10 if request.verb == "watch" else None
     async with session.client.stream(
-        request.method, request.path, query=query, body=request.body, headers=headers, timeout=timeout
+        request.method, request.path, query=query, body=body, headers=headers, timeout=timeout
     ) as answer:
         if request.verb == "watch" and answer.status == 200:
             return await _stream(http, answer, _watch_lines(answer, masked=request.kind == "Secret"))

@@ -7,6 +7,7 @@ the attempt.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import secrets
@@ -21,6 +22,7 @@ from sanare import errors
 from sanare.errors import ConfigError, Refused
 from sanare.kube.client import KubeClient, RawAnswer
 from sanare.kubectl.attempt import AttemptKubectl
+from sanare.kubectl.decode import decoded
 from sanare.kubectl.forward import pass_on
 from sanare.kubectl.grant import Grant
 from sanare.kubectl.journal import Journal
@@ -64,7 +66,8 @@ class Gate:
         """Listen. Raises ConfigError where the address cannot be had."""
         application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_route("*", "/{tail:.*}", self._answer)
-        runner = web.AppRunner(application, access_log=None)
+        # A client that leaves ends its watch; a mutation goes on, see _mutate.
+        runner = web.AppRunner(application, access_log=None, handler_cancellation=True)
         await runner.setup()
         host, port = self._listen
         try:
@@ -110,7 +113,6 @@ class Gate:
         try:
             yield kubectl
         finally:
-            session.open = False
             self._sessions.pop(_digest(token), None)
             kubectl.close()
             await session.idle(_SETTLE_SECONDS)
@@ -120,7 +122,6 @@ class Gate:
         session = self._sessions.get(_digest(token))
         if session is None:
             return refusal(401, "Unauthorized", "this token is not, or no longer, valid")
-        session.enter()
         try:
             return await self._decide(http, session, f"/{rest}")
         except Refused as refused:
@@ -128,8 +129,6 @@ class Gate:
             return refusal(403, refused.rule, str(refused))
         except errors.KubeError as error:
             return refusal(error.status or 503, type(error).__name__, str(error))
-        finally:
-            session.leave()
 
     async def _decide(self, http: web.Request, session: Session, path: str) -> web.StreamResponse:
         for header in ("Upgrade", "Content-Encoding", "Sec-WebSocket-Key"):
@@ -143,15 +142,20 @@ class Gate:
             body=await http.read(),
         )
         check(request, session.grant, session.spent)
-        if request.mutates:
-            return mutation_answer(await self._mutate(session, request))
-        return await pass_on(http, session, request)
+        if not request.mutates:
+            return await pass_on(http, session, request)
+        # Shielded: once begun it is journaled to its end, whatever becomes of kubectl.
+        return mutation_answer(await asyncio.shield(session.track(_mutate(session, request))))
 
-    @staticmethod
-    async def _mutate(session: Session, request: ApiRequest) -> RawAnswer:
-        if not session.open:
-            raise Refused("AttemptEnded", "the attempt has ended")
-        return await session.mutate(request)
+
+async def _mutate(session: Session, request: ApiRequest) -> RawAnswer:
+    if request.encoded:
+        plain = await decoded(session, request)
+        if isinstance(plain, RawAnswer):
+            return plain
+        check(plain, session.grant, session.spent)
+        request = plain
+    return await session.mutate(request)
 
 
 def _digest(token: str) -> str:

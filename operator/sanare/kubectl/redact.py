@@ -18,8 +18,8 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 # An environment entry in YAML or JSON whose name says that its value is a credential.
 _ENV_VALUE = re.compile(
-    r"(?im)(\bname[\"']?:\s*[\"']?[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|api_?key|credential|private_?key)"
-    r"[\w.-]*[\"']?,?\s*\n\s*[\"']?value[\"']?:\s*)(?!\{)(\S.*)"
+    r"(?i)(\bname[\"']?:[ ]?[\"']?[\w.-]{0,64}(?:passw(?:or)?d|passphrase|secret|token|api_?key|credential|private_?key)"
+    r"[\w.-]{0,64}[\"']?,?\s{0,80}[\"']?value[\"']?:[ ]?)(?![{\[|>])(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,}][^\n]*)"
 )
 
 

@@ -29,6 +29,7 @@ REVIEWS: Mapping[tuple[str, str], Resource] = {
 }
 _KNOWN = {**BY_PLURAL, **METRICS, **REVIEWS}
 
+PROTOBUF = "application/vnd.kubernetes.protobuf"
 PATCHES = frozenset({APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH})
 MUTATING = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
@@ -48,6 +49,7 @@ class ApiRequest:
             object (versions, resources, schemas).
         resource: the kind from the closed table; None for what is not in it.
         body: the parsed body; what is judged is what is sent.
+        encoded: the body of a create in protobuf, which only the API server reads; `body` is then None.
     """
 
     method: Method
@@ -63,6 +65,7 @@ class ApiRequest:
     query: Mapping[str, str] = field(default_factory=dict)
     content_type: str = ""
     body: Any = None
+    encoded: bytes = b""
 
     @property
     def kind(self) -> str:
@@ -132,7 +135,8 @@ def _resource_request(
         resource=resource,
         query=query,
         content_type=media,
-        body=_body(method, media, body),
+        body=None if _is_encoded(method, media) else _body(method, media, body),
+        encoded=body if _is_encoded(method, media) else b"",
     )
 
 
@@ -151,6 +155,11 @@ def _verb(method: Method, name: str, query: Mapping[str, str]) -> str:
     if method == "DELETE":
         return "delete" if name else "deletecollection"
     return {"POST": "create", "PUT": "update", "PATCH": "patch"}[method]
+
+
+def _is_encoded(method: Method, media: str) -> bool:
+    """Whether it is a create in the encoding that kubectl's typed clients use."""
+    return method == "POST" and media == PROTOBUF
 
 
 def _body(method: Method, media: str, body: bytes) -> Any:

@@ -142,7 +142,7 @@ def _body_name(request: ApiRequest) -> str:
 
 
 def _named(request: ApiRequest, grant: Grant, spent: Spent) -> str:
-    creates = request.verb == "create" and request.mutates
+    creates = request.verb == "create" and request.mutates and not request.encoded
     return "a new object needs metadata.name" if creates and not _body_name(request) else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -44,13 +44,10 @@ class Session:
         self.client = client
         self.records: list[MutationRecord] = []
         self.refusals: list[Refused] = []
-        self.open = True
         self._journal = journal
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._busy = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._running: set[asyncio.Task[RawAnswer]] = set()
         self._deleted: dict[tuple[str, str], Manifest] = {}
 
     @property
@@ -59,24 +56,22 @@ class Session:
         done = [record for record in self.records if record.ok]
         return Spent(len(done), sum(record.verb == "delete" for record in done))
 
+    def track(self, mutation: Coroutine[Any, Any, RawAnswer]) -> asyncio.Task[RawAnswer]:
+        """Run a mutation as a task that `idle` waits for."""
+        task = asyncio.create_task(mutation)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[RawAnswer]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever awaited it has it; a caller that left must not leave a warning
+
     async def idle(self, timeout: float) -> None:
-        """Wait until no request is being answered, at most `timeout` seconds."""
-        try:
-            async with asyncio.timeout(timeout):
-                await self._idle.wait()
-        except TimeoutError:
-            return
-
-    def enter(self) -> None:
-        """A request is being answered."""
-        self._busy += 1
-        self._idle.clear()
-
-    def leave(self) -> None:
-        """A request was answered."""
-        self._busy -= 1
-        if not self._busy:
-            self._idle.set()
+        """Wait until no mutation is under way, at most `timeout` seconds."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=timeout)
 
     def headers(self, **more: str) -> dict[str, str]:
         """Request headers in the name that the grant gives."""
