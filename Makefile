@@ -36,4 +36,22 @@ test: setup ## unit and integration tests (embedded cluster)
 .PHONY: crds
 
 crds: setup ## write the CRDs from the models in operator/sanare/api
-	$(BIN)/python -m sanare.api.crd crds charts/sanare/files/crds
+	$(BIN)/python -m sanare.api.crd charts/sanare crds
+
+.PHONY: lock image
+
+LOCKER := build/locker/bin/uv --no-config pip compile --generate-hashes --universal --python-version 3.11 \
+	--no-emit-index-url --no-annotate --no-header --quiet
+
+lock: ## pin the image's packages, with hashes, from pyproject.toml
+	@test -x build/locker/bin/uv || { $(PYTHON) -m venv build/locker && build/locker/bin/pip install --quiet uv; }
+	@echo '# The packages of the image, with their hashes. Made by `make lock` from pyproject.toml.' > requirements.lock
+	$(LOCKER) pyproject.toml >> requirements.lock
+	@echo '# What builds the wheel in the image, with hashes. Made by `make lock`.' > requirements-build.lock
+	echo hatchling | $(LOCKER) - >> requirements-build.lock
+
+BUILDER ?= docker
+IMAGE ?= sanare:dev
+
+image: ## build the image: BUILDER=docker|podman, IMAGE, BASE_IMAGE, KUBECTL_VERSION, KUBECTL_SHA256
+	$(BUILDER) build --tag $(IMAGE) $(foreach arg,BASE_IMAGE KUBECTL_VERSION KUBECTL_SHA256,$(if $($(arg)),--build-arg $(arg)=$($(arg)))) .

@@ -1,10 +1,10 @@
-"""The three CustomResourceDefinitions, made from the models: `python -m sanare.api.crd FOLDER` writes them."""
+"""The CustomResourceDefinitions, made from the models: `python -m sanare.api.crd CHART FOLDER` writes them."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,12 +169,27 @@ def rendered() -> Iterator[tuple[str, str]]:
         yield f"{definition.plural}.{GROUP}.yaml", _HEADER + text
 
 
-def main(folders: list[str]) -> None:
-    """Write the definitions into each folder."""
-    for folder in folders:
-        for name, text in rendered():
-            (Path(folder) / name).write_text(text)
+def policy_values(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy's schema as values.schema.json has it: unknown fields refused, no Kubernetes extensions."""
+    kept = {key: value for key, value in schema.items() if not key.startswith("x-") and key != "format"}
+    if "properties" in schema:
+        kept["properties"] = {name: policy_values(child) for name, child in schema["properties"].items()}
+        kept["additionalProperties"] = False
+    if "items" in schema:
+        kept["items"] = policy_values(schema["items"])
+    return kept
+
+
+def main(chart: Path, folder: Path) -> None:
+    """Write the definitions into the folder and the chart, and the policy's schema into the chart's values."""
+    for name, text in rendered():
+        (folder / name).write_text(text)
+        (chart / "files/crds" / name).write_text(text)
+    path = chart / "values.schema.json"
+    values = json.loads(path.read_text())
+    values["properties"]["defaultPolicy"] = policy_values(structural(PolicySpec, defaults=False))
+    path.write_text(json.dumps(values, indent=2) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
