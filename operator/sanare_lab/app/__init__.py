@@ -6,12 +6,12 @@ Contract, all of it through environment variables:
     NONCE                         what `/` answers, and a newline
     START_DELAY                   seconds between start and listening
     ALLOC_MB                      megabytes of memory that it touches and keeps, before it listens
-    REQUIRE_ENV, REQUIRE_FILES    comma-separated names and paths that must be there; an empty variable counts as missing
-    CHECK_ENV, CHECK_FILES        comma-separated `NAME:prefix` and `PATH:prefix`: the SHA-256 of the value, or of the
-                                  file without trailing newlines, begins with the prefix (hexadecimal)
+    REQUIRE_ENV, REQUIRE_FILES    comma-separated names and paths that must be there; an empty variable is missing
+    CHECK_ENV, CHECK_FILES        comma-separated `NAME:prefix` and `PATH:prefix`: the SHA-256 (hexadecimal) of the
+                                  value, or of the file without trailing newlines, begins with the prefix
     BACKEND_URL                   asked on each request to `/`; without its answer `/` is 502 `backend unreachable`
 
-`/healthz` and `/readyz` answer 200 `ok`, any other path 404. The log says `app: starting`, then either the first thing
-that is missing (exit code 1; order: REQUIRE_ENV, REQUIRE_FILES, CHECK_ENV, CHECK_FILES) or where it listens.
+`/healthz` and `/readyz` answer 200 `ok`, any other path 404. The log says `app: starting`, then either the first
+thing that is missing (exit code 1; order: REQUIRE_ENV, REQUIRE_FILES, CHECK_ENV, CHECK_FILES) or where it listens.
 SIGTERM ends it at once with exit code 143. Memory that cannot be had ends it with exit code 137.
 """

@@ -1,4 +1,4 @@
-"""The images that exist: what a cluster of ours can pull, and how each behaves. A name that is not here cannot be pulled."""
+"""The images that exist: what a cluster of ours can pull, and how each behaves. No other name can be pulled."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ CATALOGUE: dict[str, Image] = {
 
 
 def named(image: str, *, registry: str = REGISTRY) -> str:
-    """The name of a catalogue image in the registry that a cluster pulls from, for example `registry.example/lab/`."""
+    """The name of an image in the registry that a cluster pulls from, for example `registry.example/lab/`."""
     return registry + image.removeprefix(REGISTRY)

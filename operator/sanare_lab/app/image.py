@@ -24,9 +24,38 @@ from sanare_lab.app.catalogue import CATALOGUE, REGISTRY, Behaviour, Image, name
 _ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 _FOLDERS = ("app", "app/www", "app/www/cgi-bin", "bin", "dev", "etc", "proc", "root", "sys", "usr")
 _COMMANDS = (
-    "sh awk cat cut date dd echo env false grep head httpd id kill ls mkdir mkfifo nc nslookup printf ps rm sed sleep tail "
-    "test touch tr true wc wget"
-).split()
+    "sh",
+    "awk",
+    "cat",
+    "cut",
+    "date",
+    "dd",
+    "echo",
+    "env",
+    "false",
+    "grep",
+    "head",
+    "httpd",
+    "id",
+    "kill",
+    "ls",
+    "mkdir",
+    "mkfifo",
+    "nc",
+    "nslookup",
+    "printf",
+    "ps",
+    "rm",
+    "sed",
+    "sleep",
+    "tail",
+    "test",
+    "touch",
+    "tr",
+    "true",
+    "wc",
+    "wget",
+)
 _TEXTS = {
     "etc/passwd": b"root:x:0:0::/root:/bin/sh\nnonroot:x:65532:65532::/:/bin/sh\n",
     "etc/group": b"root:x:0:\nnonroot:x:65532:\n",
@@ -54,7 +83,9 @@ def build_archive(
 def _find_busybox() -> Path:
     found = shutil.which("busybox")
     if found is None:
-        raise ConfigError("no busybox on PATH: install a static one (Debian: busybox-static) or name it with --busybox")
+        raise ConfigError(
+            "no busybox on PATH: install a static one (Debian: busybox-static) or name it with --busybox"
+        )
     return Path(found)
 
 
@@ -71,7 +102,12 @@ def _config(tag: str, image: Image, layer: str) -> bytes:
     else:
         process["Cmd"] = ["/bin/sh"]
     rootfs = {"type": "layers", "diff_ids": [f"sha256:{layer}"]}
-    config = {"architecture": _ARCHITECTURE.get(machine, machine), "os": "linux", "config": process, "rootfs": rootfs}
+    config = {
+        "architecture": _ARCHITECTURE.get(machine, machine),
+        "os": "linux",
+        "config": process,
+        "rootfs": rootfs,
+    }
     return json.dumps(config).encode()
 
 

@@ -1,1 +1,1 @@
-"""Scenarios: broken applications as data, each with the controls that prove its judge. Format: docs/scenarios.md."""
+"""Scenarios: broken applications as data, each with controls that prove the judge. Format: docs/scenarios.md."""

@@ -42,15 +42,15 @@ class Fault(_File):
     """One sub-fault and the field that tells whether it is repaired; the field scores, it never decides.
 
     Attributes:
-        path: keys and list positions from the object's root.
-        any_of: values that are right; empty means that any value will do, so the field must only exist.
+        path: keys and list positions from the object's root; a word finds the list entry of that name.
+        any_of: values that are right, null for an absent field; empty means that the field must only exist.
     """
 
     name: str
     kind: str
     object: str = Field(pattern=r"^[A-Z][A-Za-z]+/[a-z0-9.-]+$")
     path: tuple[str | int, ...] = ("metadata", "name")
-    any_of: tuple[str | int, ...] = ()
+    any_of: tuple[str | int | None, ...] = ()
 
 
 class Expectation(_File):

@@ -1,0 +1,1 @@
+"""Controls: every scenario's repairs applied to a cluster, and the evaluator held to what it must say of each."""

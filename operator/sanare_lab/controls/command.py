@@ -1,0 +1,88 @@
+"""`sanare-lab controls`: run them against the cluster of KUBECONFIG, print a table, keep the outcomes as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from sanare.errors import ConfigError
+from sanare.kube.client import KubeClient
+from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare, from_json, to_json
+from sanare_lab.controls.runner import Plan, run_all
+from sanare_lab.controls.table import comparison_table, outcome_table
+from sanare_lab.scenarios.lint import complaints
+from sanare_lab.scenarios.loader import load_all
+from sanare_lab.scenarios.scenario import Scenario
+
+_DEFAULT = Plan()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `sanare-lab controls`."""
+    parser.add_argument("--scenario", action="append", default=[], metavar="ID", help="only this one (repeatable)")
+    parser.add_argument(
+        "--scenarios", type=Path, metavar="DIR", help="a folder of scenarios (default: the lab's own)"
+    )
+    parser.add_argument("--parallel", type=int, default=_DEFAULT.parallel, help="controls at once (%(default)s)")
+    parser.add_argument(
+        "--converge", type=float, default=_DEFAULT.converge, help="seconds to converge (%(default)s)"
+    )
+    parser.add_argument("--hold", type=float, default=_DEFAULT.hold, help="seconds health must last (%(default)s)")
+    parser.add_argument(
+        "--durability",
+        type=float,
+        default=_DEFAULT.durability,
+        help="seconds to hold after a pod was deleted; 0 leaves it out (%(default)s)",
+    )
+    parser.add_argument("--prefix", default=_DEFAULT.prefix, help="start of the namespaces' names (%(default)s)")
+    parser.add_argument("--registry", default=_DEFAULT.registry, help="where the cluster pulls from (%(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the outcomes")
+    parser.add_argument("--compare", type=Path, metavar="FILE", help="outcomes of another cluster, to stand beside")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the controls; 0 only when every one passed and, with --compare, both clusters agree."""
+    scenarios = load_all(args.scenarios, only=args.scenario)
+    _refuse_unsound(scenarios)
+    plan = Plan(
+        parallel=args.parallel,
+        converge=args.converge,
+        hold=args.hold,
+        durability=args.durability,
+        prefix=args.prefix,
+        registry=args.registry,
+    )
+    console = Console(width=None if Console().is_terminal else 200)
+    outcomes, cluster = asyncio.run(_run(scenarios, plan, console))
+    console.print(outcome_table(outcomes))
+    if args.json:
+        args.json.write_text(json.dumps(to_json(outcomes, cluster=cluster), indent=1) + "\n")
+    agreed = args.compare is None or _agrees(console, outcomes, cluster, args.compare)
+    return 0 if agreed and all(outcome.outcome is Outcome.PASSED for outcome in outcomes) else 1
+
+
+async def _run(scenarios: tuple[Scenario, ...], plan: Plan, console: Console) -> tuple[list[ControlOutcome], str]:
+    def tell(outcome: ControlOutcome) -> None:
+        console.print(f"{outcome.outcome:8} {outcome.scenario} {outcome.control}", highlight=False)
+
+    async with await KubeClient.connect() as client:
+        version = await client.request("GET", "/version")
+        return await run_all(client, scenarios, plan, tell=tell), str(version.get("gitVersion", "unknown"))
+
+
+def _refuse_unsound(scenarios: tuple[Scenario, ...]) -> None:
+    """A scenario without sound controls does not count, so it is not run."""
+    found = [f"{scenario.id}: {complaint}" for scenario in scenarios for complaint in complaints(scenario)]
+    if found:
+        raise ConfigError("unsound scenarios:\n" + "\n".join(found))
+
+
+def _agrees(console: Console, outcomes: list[ControlOutcome], cluster: str, other: Path) -> bool:
+    document = json.loads(other.read_text())
+    differences = compare(outcomes, from_json(document))
+    console.print(comparison_table(differences, left=cluster, right=str(document["cluster"])))
+    return all(difference.is_equal for difference in differences)

@@ -1,0 +1,128 @@
+"""Whether a symptom shows, and which sub-faults are repaired: read from objects of the namespace. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, text
+from sanare_lab.scenarios.scenario import Fault, Scenario, SymptomKind
+
+_PULL = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName")
+_WAIT = ("ContainerCreating", "CreateContainerConfigError", "PodInitializing")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The objects of a namespace by kind, and whether the function answered with the nonce."""
+
+    objects: Mapping[str, tuple[Manifest, ...]]
+    answered: bool
+
+    def all(self, kind: str) -> tuple[Manifest, ...]:
+        """Every object of a kind."""
+        return self.objects.get(kind, ())
+
+    def find(self, kind: str, name: str) -> Manifest | None:
+        """One object, or None."""
+        return next((item for item in self.all(kind) if text(item, "metadata", "name") == name), None)
+
+
+def is_proved_broken(scenario: Scenario, scene: Scene) -> bool:
+    """Whether symptom and function both show failure while every neighbour is well."""
+    return not scene.answered and shows(scenario, scene) and _neighbours_are_well(scenario, scene)
+
+
+def shows(scenario: Scenario, scene: Scene) -> bool:
+    """Whether the scenario's symptom can be seen."""
+    statuses = [status for pod in scene.all("Pod") for status in items(pod, "status", "containerStatuses")]
+    waiting = [text(status, "state", "waiting", "reason") for status in statuses]
+    match scenario.symptom:
+        case SymptomKind.IMAGE_PULL:
+            return any(reason in _PULL for reason in waiting)
+        case SymptomKind.WAITING:
+            return any(reason in _WAIT for reason in waiting) and _is_reported(scene)
+        case SymptomKind.CRASH:
+            return any(_crashed(status) for status in statuses)
+        case SymptomKind.RESTARTS:
+            return any(number(status, "restartCount") > 0 for status in statuses)
+        case SymptomKind.NO_ENDPOINTS:
+            return _all_available(scene) and not ready_endpoints(scene, scenario.function.service)
+        case SymptomKind.REFUSED:
+            return _all_available(scene) and ready_endpoints(scene, scenario.function.service)
+
+
+def ready_endpoints(scene: Scene, service: str) -> bool:
+    """Whether the Service has at least one ready endpoint."""
+    slices = [
+        slice_
+        for slice_ in scene.all("EndpointSlice")
+        if labels(slice_).get("kubernetes.io/service-name") == service
+    ]
+    return any(
+        dig(endpoint, "conditions", "ready") is not False
+        for slice_ in slices
+        for endpoint in items(slice_, "endpoints")
+    )
+
+
+def is_available(workload: Manifest) -> bool:
+    """Whether a Deployment has every replica available, of the template it has now."""
+    wanted = number(workload, "spec", "replicas", default=1)
+    return (
+        number(workload, "status", "observedGeneration") >= number(workload, "metadata", "generation")
+        and number(workload, "status", "updatedReplicas") >= wanted
+        and number(workload, "status", "availableReplicas") >= wanted
+    )
+
+
+def repaired(faults: Iterable[Fault], scene: Scene) -> int:
+    """How many sub-faults are repaired, by the field of each."""
+    return sum(_is_repaired(fault, scene) for fault in faults)
+
+
+def restarts(scene: Scene) -> Mapping[str, int]:
+    """Restart counts by pod name."""
+    return {
+        text(pod, "metadata", "name"): sum(
+            number(status, "restartCount") for status in items(pod, "status", "containerStatuses")
+        )
+        for pod in scene.all("Pod")
+    }
+
+
+def _is_repaired(fault: Fault, scene: Scene) -> bool:
+    kind, _, name = fault.object.partition("/")
+    found = scene.find(kind, name)
+    value: object = found
+    for step in fault.path:
+        named = isinstance(value, list) and isinstance(step, str)
+        value = _named(value, str(step)) if named else dig(value, step)
+    if found is None:
+        return False
+    return value in fault.any_of if fault.any_of else value is not None
+
+
+def _named(entries: object, name: str) -> Manifest | None:
+    return next((entry for entry in items({"": entries}, "") if entry.get("name") == name), None)
+
+
+def _is_reported(scene: Scene) -> bool:
+    """Whether the kubelet has said why: a pod that is merely being created waits with the same words."""
+    return any(text(event, "type") == "Warning" for event in scene.all("Event"))
+
+
+def _crashed(status: Manifest) -> bool:
+    ended = mapping(status, "lastState", "terminated") or mapping(status, "state", "terminated")
+    return bool(ended) and number(ended, "exitCode") != 0 and number(status, "restartCount") > 0
+
+
+def _all_available(scene: Scene) -> bool:
+    return all(is_available(workload) for workload in scene.all("Deployment"))
+
+
+def _neighbours_are_well(scenario: Scenario, scene: Scene) -> bool:
+    involved = {target.name for target in scenario.incident.spec.targets} | {scenario.function.service}
+    involved |= {fault.object.partition("/")[2] for fault in scenario.faults}
+    neighbours = [item for item in scene.all("Deployment") if text(item, "metadata", "name") not in involved]
+    return all(is_available(neighbour) for neighbour in neighbours)
