@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from sanare.api.manifest import Manifest, items, labels, text
+from sanare.api.manifest import Manifest, items, labels, number, text
 from sanare.evaluator.facts import target_port
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, is_ready
-from sanare.evaluator.ownership import containers, pod_template, selects, service_selector
+from sanare.evaluator.ownership import containers, is_terminating, pod_template, selects, service_selector
 from sanare.evaluator.reach import matching_pods, pods_behind, probed_ports, service_probe, slices_of
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 from sanare.evaluator.snapshot import Answer, Probe
@@ -121,19 +121,28 @@ def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer
 
 
 def _patience(look: Look, name: str) -> float | None:
-    """How long a refused connection may last before it is final: a container without a readiness probe counts as
-    ready while it still starts."""
+    """How long a refused connection may last before it is final: for ever while a rollout goes on; longer where no
+    readiness probe says that the container has started."""
     workloads = [
         look.owned.workloads[key] for key in look.scope.intended.get(name, ()) if key in look.owned.workloads
     ]
     pods = [pod for key in look.scope.intended.get(name, ()) for pod in look.owned.current(key)]
     if not pods or not all(is_ready(pod) for pod in pods):
         return None
+    if any(_is_rolling(look, key) for key in look.scope.intended.get(name, ())):
+        return None
     probed = all(
         any("readinessProbe" in container for container, _ in containers(pod_template(workload)))
         for workload in workloads
     )
     return 5.0 if probed else 12.0
+
+
+def _is_rolling(look: Look, key: str) -> bool:
+    """Whether pods of an earlier revision still serve, or pods of the present one are still to come."""
+    wanted = number(look.owned.workloads.get(key, {}), "spec", "replicas")
+    old = [pod for pod in look.owned.old(key) if not is_terminating(pod)]
+    return bool(old) or len(look.owned.current(key)) < wanted
 
 
 def _carries(look: Look, key: str, selector: Mapping[str, str]) -> bool:
