@@ -116,4 +116,6 @@ _OWN_SERVICE: Obj = {
 
 def _manifests(directory: Path) -> Iterator[Obj]:
     for path in sorted(directory.glob("*.yaml")):
-        yield from (doc for doc in yaml.safe_load_all(path.read_text(encoding="utf-8")) if doc)
+        # the C loader is ten times as fast, and not everywhere
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        yield from (doc for doc in yaml.load_all(path.read_text(encoding="utf-8"), Loader=loader) if doc)

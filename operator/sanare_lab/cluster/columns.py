@@ -1,4 +1,4 @@
-"""The printer columns of built-in kinds: what stands in each cell. `Name*` is a wide column, `Name:integer` typed."""
+"""The printer columns of built-in kinds, cell by cell. `Name*` is a wide column, `Name:integer` typed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from sanare_lab.cluster import resources as kinds
 from sanare_lab.cluster.columns_pod import pod_ready, pod_restarts, pod_status
-from sanare_lab.cluster.objects import Obj, dig, parse_timestamp
 from sanare_lab.cluster.durations import human_duration
+from sanare_lab.cluster.objects import Obj, dig, parse_timestamp
 
 Cell: TypeAlias = Callable[[Obj, dt.datetime], Any]
 NONE = "<none>"

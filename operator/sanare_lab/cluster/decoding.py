@@ -55,8 +55,10 @@ class _Walk:
     def _object(self, schema: Schema, value: Obj, path: str, owner: str) -> Obj:
         kept: Obj = {}
         for name, item in value.items():
-            inner = f"{path}.{name}" if path else name
             part = schemas.field(schema, name)
+            inner = f"{path}.{name}" if path else name
+            if name not in (schema.get("properties") or {}) and not self._resource.custom:
+                inner = path  # Go names the field that holds the map
             if part is None:
                 self._unknown.append(inner)
             elif item is not None or self._resource.custom:

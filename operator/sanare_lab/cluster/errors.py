@@ -44,7 +44,7 @@ class ApiError(Exception):
         }
         if self.reason:
             body["reason"] = self.reason
-        if self.details:
+        if self.details is not None:
             body["details"] = self.details
         return {**body, "code": self.status}
 
@@ -109,19 +109,32 @@ def unversioned(resource: ResourceType, name: str) -> ApiError:
 
 def unsupported_patch(resource: ResourceType, content_type: str) -> ApiError:
     """415 for a patch of a form that the server, or the kind, does not have."""
-    message = "415: Unsupported Media Type"
     if resource.custom and content_type == "application/strategic-merge-patch+json":
         message = (
             "the body of the request was in an unknown format - accepted media types include: "
             "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
         )
-    return ApiError(415, "UnsupportedMediaType", message, {})
+        return ApiError(415, "UnsupportedMediaType", message)
+    return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
 def forbidden(resource: ResourceType, name: str, why: str) -> ApiError:
     """403, as admission words it."""
     message = f'{resource.qualified} "{name}" is forbidden: {why}'
     return ApiError(403, "Forbidden", message, _details(resource, name))
+
+
+def terminating(resource: ResourceType, name: str, namespace: str) -> ApiError:
+    """403 for what is to be created in a namespace that is going."""
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
+    error = forbidden(resource, name, why)
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": f"namespace {namespace} is being terminated",
+        "field": "metadata.namespace",
+    }
+    error.details = {**(error.details or {}), "causes": [cause]}
+    return error
 
 
 def invalid(resource: ResourceType, name: str, causes: Iterable[Cause]) -> ApiError:

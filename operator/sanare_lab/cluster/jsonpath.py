@@ -1,4 +1,4 @@
-"""The part of kubectl's JSONPath that printer columns use: fields, quoted fields, indexes, `[*]`, equality filters."""
+"""The part of kubectl's JSONPath that printer columns use: fields, indexes, `[*]`, equality filters."""
 
 from __future__ import annotations
 

@@ -167,17 +167,24 @@ def _strategic_list(live: list[Any], patch: list[Any], schema: Schema, order: An
         return _ordered(merged, live, order, key) if isinstance(order, list) else merged
     if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
         return [clone(item) for item in patch if "$patch" not in item]
+    if not live:
+        return [strategic({}, item, schemas.items(schema)) for item in patch if not _is_removal(item)]
     merged = list(live)
     for item in patch:
         _merge_item(merged, item, key, schemas.items(schema))
-    return _ordered(merged, live, order, key) if isinstance(order, list) else merged
+    named = order if isinstance(order, list) else [item for item in patch if not _is_removal(item)]
+    return _ordered(merged, live, named, key)
+
+
+def _is_removal(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("$patch") == "delete"
 
 
 def _merge_item(merged: list[Any], item: Any, key: str, schema: Schema) -> None:
     if not isinstance(item, dict) or key not in item:
         raise bad_request(f"map: {item} does not contain declared merge key: {key}")
     at = next((index for index, old in enumerate(merged) if old.get(key) == item[key]), None)
-    if item.get("$patch") == "delete":
+    if _is_removal(item):
         if at is not None:
             del merged[at]
     elif at is None:

@@ -166,7 +166,7 @@ class Store:
         return self._put("MODIFIED", resource, self._marked(resource, old, grace, finalizers), old)
 
     def remove(self, resource: ResourceType, namespace: str, name: str) -> Obj | None:
-        """The node's last word on a Pod, or the namespace controller's on a Namespace: gone, unless finalizers stay."""
+        """The node's last word on a Pod, the namespace controller's on a Namespace. Finalizers keep it."""
         old = self.get(resource, namespace, name)
         if old is None:
             return None
@@ -200,11 +200,7 @@ class Store:
     def _check_namespace(self, resource: ResourceType, namespace: str, name: str) -> None:
         space = self.require(NAMESPACES, "", namespace)
         if space["metadata"].get("deletionTimestamp"):
-            raise errors.forbidden(
-                resource,
-                name,
-                f"unable to create new content in namespace {namespace} because it is being terminated",
-            )
+            raise errors.terminating(resource, name, namespace)
 
     def _check_preconditions(self, resource: ResourceType, old: Obj, new: Obj) -> None:
         stored, sent = old["metadata"], new["metadata"]

@@ -13,7 +13,13 @@ from sanare_lab.cluster.objects import Obj
 from sanare_lab.cluster.rules import check_rules, has_rules
 from sanare_lab.cluster.schemas import Schema
 
-_BLOCKING = ("FieldValueTypeInvalid", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany")
+_BLOCKING = (
+    "FieldValueTypeInvalid",
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueNotSupported",
+)
 _UNCHECKED = Cause(
     "<nil>",
     "Invalid value: null: some validation rules were not checked because the object was invalid; correct the "
@@ -21,21 +27,17 @@ _UNCHECKED = Cause(
 )
 
 
-def violations(schema: Schema, new: Obj, old: Obj | None, *, status_only: bool = False) -> list[Cause]:
+def violations(schema: Schema, new: Obj, old: Obj | None) -> list[Cause]:
     """What is wrong with an object; rules are checked only where its shape is right, as on the real server."""
-    parts = {"status"} if status_only else new.keys() - {"apiVersion", "kind", "metadata"}
-    found = []
-    for name in _required(schema, new) if not status_only else ():
-        found.append(name)
-    for key in sorted(parts):
+    found = list(_required(schema, new))
+    for key in sorted(new.keys() - {"apiVersion", "kind", "metadata"}):
         part = schemas.field(schema, key)
-        if part is not None and key in new:
-            found += _Check().value(part, new[key], key)
+        if part is not None:
+            found += _value(part, new[key], key)
     if not has_rules(schema):
         return found
-    if any(cause.reason in (*_BLOCKING, "FieldValueNotSupported", "FieldValueDuplicate") for cause in found):
-        blocking = [c for c in found if c.reason != "FieldValueDuplicate"]
-        return [*found, _UNCHECKED] if blocking else found
+    if any(cause.reason in _BLOCKING for cause in found):
+        return [*found, _UNCHECKED]
     return found + list(check_rules(schema, new, old))
 
 
@@ -56,47 +58,48 @@ def _invalid(path: str, value: Any, why: str) -> Cause:
     return Cause(path, f"Invalid value: {json.dumps(value)}: {path} in body {why}")
 
 
-class _Check:
-    def value(self, schema: Schema, value: Any, path: str) -> Iterator[Cause]:
-        schema = schemas.resolve(schema)
-        wrong = _wrong_type(schema, value)
-        if wrong:
-            shown = json.dumps(_type_name(value))
-            message = f"Invalid value: {shown}: {path} in body must be of type {wrong}: {shown}"
-            yield Cause(path, message, "FieldValueTypeInvalid")
-        yield from _enum(schema, value, path)
-        if wrong or value is None:
-            return
-        if isinstance(value, str):
-            yield from _string(schema, value, path)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield from _number(schema, value, path)
-        elif isinstance(value, list):
-            yield from self._list(schema, value, path)
-        elif isinstance(value, dict):
-            yield from self._object(schema, value, path)
+def _value(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
+    schema = schemas.resolve(schema)
+    wrong = _wrong_type(schema, value)
+    if wrong:
+        shown = json.dumps(_type_name(value))
+        message = f"Invalid value: {shown}: {path} in body must be of type {wrong}: {shown}"
+        yield Cause(path, message, "FieldValueTypeInvalid")
+    yield from _enum(schema, value, path)
+    if wrong or value is None:
+        return
+    if isinstance(value, str):
+        yield from _string(schema, value, path)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _number(schema, value, path)
+    elif isinstance(value, list):
+        yield from _list(schema, value, path)
+    elif isinstance(value, dict):
+        yield from _object(schema, value, path)
 
-    def _object(self, schema: Schema, value: Obj, path: str) -> Iterator[Cause]:
-        limit = schema.get("maxProperties")
-        if limit is not None and len(value) > limit:
-            yield _too_many(path, len(value), limit)
-        yield from _required(schema, value, path)
-        for name in sorted(value):
-            part = schemas.field(schema, name)
-            if part is not None:
-                yield from self.value(part, value[name], f"{path}.{name}")
 
-    def _list(self, schema: Schema, value: list[Any], path: str) -> Iterator[Cause]:
-        limit = schema.get("maxItems")
-        if limit is not None and len(value) > limit:
-            yield _too_many(path, len(value), limit)
-        least = schema.get("minItems")
-        if least is not None and len(value) < least:
-            yield _invalid(path, len(value), f"should have at least {least} items")
-        part = schemas.items(schema)
-        for index, item in enumerate(value):
-            yield from self.value(part, item, f"{path}[{index}]")
-        yield from _duplicates(schema, value, path)
+def _object(schema: Schema, value: Obj, path: str) -> Iterator[Cause]:
+    limit = schema.get("maxProperties")
+    if limit is not None and len(value) > limit:
+        yield _too_many(path, len(value), limit)
+    yield from _required(schema, value, path)
+    for name in sorted(value):
+        part = schemas.field(schema, name)
+        if part is not None:
+            yield from _value(part, value[name], f"{path}.{name}")
+
+
+def _list(schema: Schema, value: list[Any], path: str) -> Iterator[Cause]:
+    limit = schema.get("maxItems")
+    if limit is not None and len(value) > limit:
+        yield _too_many(path, len(value), limit)
+    least = schema.get("minItems")
+    if least is not None and len(value) < least:
+        yield _invalid(path, len(value), f"should have at least {least} items")
+    part = schemas.items(schema)
+    for index, item in enumerate(value):
+        yield from _value(part, item, f"{path}[{index}]")
+    yield from _duplicates(schema, value, path)
 
 
 def _wrong_type(schema: Schema, value: Any) -> str:
@@ -122,20 +125,18 @@ def _enum(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
 
 
 def _string(schema: Schema, value: str, path: str) -> Iterator[Cause]:
-    most, least = schema.get("maxLength"), schema.get("minLength")
+    """The first thing that is wrong with a string: the real server stops there too."""
+    most, least, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
     if most is not None and len(value) > most:
         yield Cause(path, f"Too long: may not be more than {most} bytes", "FieldValueTooLong")
-    if least is not None and len(value) < least:
+    elif least is not None and len(value) < least:
         yield _invalid(path, value, f"should be at least {least} chars long")
-    pattern = schema.get("pattern")
-    if pattern and not re.search(pattern, value):
+    elif pattern and not re.search(pattern, value):
         yield _invalid(path, value, f"should match '{pattern}'")
-    if schema.get("format") == "date-time" and not _is_date_time(value):
-        yield Cause(
-            path,
-            f"Invalid value: {json.dumps(value)}: {path} in body must be of type date-time: {json.dumps(value)}",
-            "FieldValueTypeInvalid",
-        )
+    elif schema.get("format") == "date-time" and not _is_date_time(value):
+        shown = json.dumps(value)
+        message = f"Invalid value: {shown}: {path} in body must be of type date-time: {shown}"
+        yield Cause(path, message, "FieldValueTypeInvalid")
 
 
 def _is_date_time(value: str) -> bool:

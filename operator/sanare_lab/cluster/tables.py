@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sanare_lab.cluster import jsonpath
-from sanare_lab.cluster.columns import COLUMNS, age, created_at
 from sanare_lab.cluster.clock import Clock
+from sanare_lab.cluster.columns import COLUMNS, age, created_at, since
 from sanare_lab.cluster.objects import Obj, name_of
 from sanare_lab.cluster.resources import ResourceType
 
@@ -92,7 +92,7 @@ def _custom_column(column: Obj) -> Column:
 
     def cell(obj: Obj, now: dt.datetime) -> Any:
         found = jsonpath.find(path, obj)
-        return _custom_cell(found, kind)
+        return _custom_cell(found, kind, now)
 
     return Column(
         column["name"],
@@ -104,7 +104,7 @@ def _custom_column(column: Obj) -> Column:
     )
 
 
-def _custom_cell(found: list[Any], kind: str) -> Any:
+def _custom_cell(found: list[Any], kind: str, now: dt.datetime) -> Any:
     """A cell of the column's type, null where the value is missing or of another type."""
     if not found:
         return None
@@ -112,7 +112,7 @@ def _custom_cell(found: list[Any], kind: str) -> Any:
     if kind == "string":
         return ",".join(_text(item) for item in found) if len(found) > 1 else _text(value)
     if kind == "date":
-        return value if isinstance(value, str) else None
+        return since(value, now) if isinstance(value, str) else None
     if kind == "boolean":
         return value if isinstance(value, bool) else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -35,12 +35,12 @@ _LABEL_WORDS = (
 _LABEL_VALUE = r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
 _LABEL_VALUE_WORDS = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
-    "and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation "
-    "is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+    "and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
+    "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
 _DATA_KEY_WORDS = (
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
-    "or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME', "
+    " or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 )
 _FREE_NAMES = (kinds.ROLES, kinds.ROLE_BINDINGS, kinds.CLUSTER_ROLES, kinds.CLUSTER_ROLE_BINDINGS)
 _LABEL_NAMES = (kinds.NAMESPACES, kinds.SERVICES)
@@ -223,15 +223,13 @@ def _claim(obj: Obj, old: Obj | None) -> Iterator[Cause]:
         yield Cause("spec.resources[storage]", "Required value", REQUIRED)
     if old is None:
         return
-    before, free = (
-        old.get("spec") or {},
-        {"volumeName", "resources"} if not dig(old, "spec", "volumeName") else {"resources"},
-    )
+    before = old.get("spec") or {}
+    free = {"resources"} if before.get("volumeName") else {"resources", "volumeName"}
     changed = any(before.get(key) != spec.get(key) for key in (before.keys() | spec.keys()) - free)
     grows = before.get("resources") != spec.get("resources") and dig(old, "status", "phase") != "Bound"
     if changed or grows:
-        why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-        yield Cause("spec", f"Forbidden: {why}", "FieldValueForbidden")
+        why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for "
+        yield Cause("spec", f"Forbidden: {why}bound claims", "FieldValueForbidden")
 
 
 _RULES: dict[str, Rule] = {

@@ -74,6 +74,17 @@ def _container(container: Obj, path: str, volumes: set[Any], seen: set[str]) -> 
         yield Cause(f"{path}.image", "Required value", REQUIRED)
     elif str(container["image"]).strip() != container["image"]:
         yield bad(f"{path}.image", container["image"], "must not have leading or trailing whitespace")
+    yield from _container_lists(container, path, volumes)
+    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if container.get(probe):
+            yield from _probe(container[probe], f"{path}.{probe}")
+    policy = container.get("imagePullPolicy")
+    if policy is not None and policy not in _PULL:
+        yield _unsupported(f"{path}.imagePullPolicy", policy, _PULL)
+    yield from _resources(container.get("resources") or {}, f"{path}.resources")
+
+
+def _container_lists(container: Obj, path: str, volumes: set[Any]) -> Iterator[Cause]:
     for index, port in enumerate(container.get("ports") or ()):
         if port.get("containerPort") is None:
             yield Cause(f"{path}.ports[{index}].containerPort", "Required value", REQUIRED)
@@ -82,13 +93,6 @@ def _container(container: Obj, path: str, volumes: set[Any], seen: set[str]) -> 
         yield from _env(env, f"{path}.env[{index}]")
     for index, mount in enumerate(container.get("volumeMounts") or ()):
         yield from _mount(mount, f"{path}.volumeMounts[{index}]", volumes)
-    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
-        if container.get(probe):
-            yield from _probe(container[probe], f"{path}.{probe}")
-    policy = container.get("imagePullPolicy")
-    if policy is not None and policy not in _PULL:
-        yield _unsupported(f"{path}.imagePullPolicy", policy, _PULL)
-    yield from _resources(container.get("resources") or {}, f"{path}.resources")
 
 
 def _env(env: Obj, path: str) -> Iterator[Cause]:

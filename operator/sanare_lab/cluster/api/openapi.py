@@ -1,4 +1,4 @@
-"""OpenAPI v3: the schemas behind `kubectl explain`, and the paths from which kubectl learns what the server checks."""
+"""OpenAPI v3: the schemas behind `kubectl explain`, and the paths that tell kubectl what the server checks."""
 
 from __future__ import annotations
 

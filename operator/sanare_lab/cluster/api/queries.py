@@ -121,7 +121,7 @@ def field_predicate(resource: ResourceType, text: str) -> Predicate | None:
 
 
 def _unknown_field(resource: ResourceType, path: str) -> str:
-    if resource.key in _FIELDS:
+    if resource.custom or resource.key in _FIELDS:
         return f"field label not supported: {path}"
     return f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 

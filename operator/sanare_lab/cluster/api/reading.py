@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from aiohttp import web
 
+from sanare_lab.cluster.api.queries import Predicate, field_predicate, label_predicate
 from sanare_lab.cluster.api.rendering import json_answer, render_list, render_object, wanted_form
 from sanare_lab.cluster.api.request import Call
 from sanare_lab.cluster.errors import ApiError, bad_request, expired
 from sanare_lab.cluster.objects import Obj, name_of, namespace_of
-from sanare_lab.cluster.api.queries import Predicate, field_predicate, label_predicate
 from sanare_lab.cluster.store import Store
 from sanare_lab.cluster.tables import TableBook
 
@@ -100,7 +100,9 @@ def _parse_token(store: Store, call: Call) -> tuple[str, str]:
         token = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         version, after = str(token["v"]), str(token["after"])
     except (ValueError, KeyError, TypeError) as error:
-        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from error
+        raise bad_request(
+            "invalid continue token: continue key is not valid: illegal base64 data at input byte 0"
+        ) from error
     if store.log.is_too_old(call.resource, int(version)):
         raise expired(
             "The provided continue parameter is too old to display a consistent list result. You must start a new "

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from aiohttp import web
 
+from sanare_lab.cluster import protobuf
 from sanare_lab.cluster.errors import ApiError, bad_request, invalid_options, no_such_path
 from sanare_lab.cluster.objects import Obj
 from sanare_lab.cluster.resources import NAMESPACES, Registry, ResourceType
@@ -75,26 +76,8 @@ class Call:
         return self.text("fieldManager") or self.http.headers.get("User-Agent", "").partition("/")[0] or "unknown"
 
     async def body(self) -> Any:
-        """The parsed body, JSON or YAML, None where it is empty. Raises ApiError 400, 415."""
-        raw = await self.http.read()
-        if "protobuf" in self.http.content_type or "cbor" in self.http.content_type:
-            raise ApiError(
-                415,
-                "UnsupportedMediaType",
-                "the body of the request was in an unknown format - accepted media types include: "
-                "application/json, application/yaml",
-            )
-        if not raw.strip():
-            return None
-        try:
-            return yaml.safe_load(raw) if self.http.content_type.endswith("yaml") else json.loads(raw)
-        except (ValueError, yaml.YAMLError) as error:
-            shown = raw[:1].decode("utf-8", "replace")
-            raise bad_request(
-                f"the object provided is unrecognized (must be of type {self.resource.kind}): couldn't get "
-                f"version/kind; json parse error: invalid character '{shown}' looking for beginning of value "
-                f"({raw[:32].hex()})"
-            ) from error
+        """The parsed body: JSON, YAML or protobuf; None where it is empty. Raises ApiError 400, 415."""
+        return parse_body(await self.http.read(), self.http.content_type, self.resource.kind)
 
     async def object_body(self) -> Obj:
         """The parsed body, which must be one object. Raises ApiError 400."""
@@ -105,6 +88,28 @@ class Call:
                 "version/kind; json parse error: unexpected end of JSON input (<empty>)"
             )
         return body
+
+
+def parse_body(raw: bytes, content_type: str, kind: str) -> Any:
+    """A body that should be an object of a kind. Raises ApiError 400, 415."""
+    if "protobuf" in content_type:
+        return protobuf.decode(raw) if raw else None
+    if "cbor" in content_type:
+        known = (
+            "accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
+        )
+        message = f"the body of the request was in an unknown format - {known}"
+        raise ApiError(415, "UnsupportedMediaType", message)
+    if not raw.strip():
+        return None
+    try:
+        return yaml.safe_load(raw) if content_type.endswith("yaml") else json.loads(raw)
+    except (ValueError, yaml.YAMLError) as error:
+        shown = raw[:1].decode("utf-8", "replace")
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse "
+            f"error: invalid character '{shown}' looking for beginning of value ({raw[:32].hex()})"
+        ) from error
 
 
 def find_target(registry: Registry, path: str) -> Target:

@@ -42,6 +42,7 @@ class Watch:
         answer = web.StreamResponse()
         answer.content_type = "application/json"
         seconds = self._call.number("timeoutSeconds") or random.uniform(1800, _LONGEST_SECONDS)  # noqa: S311
+        _check_version(self._call.text("resourceVersion"))
         with self._store.subscribe(self._call.resource) as subscription:
             try:
                 start = b"".join(self._start())
@@ -99,7 +100,7 @@ class Watch:
             await answer.write(self._bookmark())
 
     def _change(self, change: Change) -> bytes:
-        """The event that this watch sees: an object that leaves the selection is deleted, one that enters is added."""
+        """The event that this watch sees: what leaves the selection is deleted, what enters it is added."""
         is_in = self._keep(change.object)
         if change.type == "ADDED":
             return self._event("ADDED", change.object, change) if is_in else b""
@@ -135,3 +136,10 @@ class Watch:
     @staticmethod
     def _line(kind: str, body: Obj) -> bytes:
         return json.dumps({"type": kind, "object": body}, separators=(",", ":")).encode() + b"\n"
+
+
+def _check_version(text: str) -> None:
+    """A watch from no version at all is the server's own error, as on the real one."""
+    if text and not text.isdigit():
+        why = f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+        raise ApiError(500, "", f"resourceVersion: {why}")

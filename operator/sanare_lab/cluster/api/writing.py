@@ -137,12 +137,12 @@ class Writer:
         )
 
     def _checked(self, call: Call, body: Obj) -> Obj:
-        """The body as an object of the kind and place that the URL names; unknown fields refused, told or dropped."""
+        """The body as an object of the kind and place in the URL; unknown fields refused, told or dropped."""
         resource = call.resource
         _check_kind(resource, body)
         decoded = decode(resource, self._book.of(resource), body)
         mode = call.text("fieldValidation") or "Warn"
-        unknown = [f'unknown field "{path}"' for path in decoded.unknown]
+        unknown = [f'unknown field "{path}"' for path in sorted(decoded.unknown)]
         if unknown and mode == "Strict":
             why = "strict decoding error: " + ", ".join(unknown)
             raise errors.bad_request(
