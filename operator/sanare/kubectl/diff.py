@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from sanare.api.manifest import Manifest, Ref, mapping
-from sanare.kubectl.redact import mask_secrets
+from sanare.kubectl.redact import mask_output, mask_secrets
 from sanare.text import cap_middle, one_line, redact, strip_hidden
 
 _NOISE = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"})
@@ -135,10 +135,11 @@ def render_diff(before: Manifest | None, after: Manifest | None, *, limit: int =
     ref = Ref.of(known)
     old, new = (_lines(side) for side in (before, after))
     found = difflib.unified_diff(old, new, f"{ref} (before)", f"{ref} (after)", lineterm="", n=3)
-    return cap_middle(redact(strip_hidden("\n".join(found))), limit)
+    return cap_middle("\n".join(found), limit)
 
 
 def _lines(manifest: Manifest | None) -> list[str]:
     if not manifest:
         return []
-    return yaml.safe_dump(normalise(manifest), sort_keys=False, width=200, allow_unicode=True).splitlines()
+    told = yaml.safe_dump(normalise(manifest), sort_keys=False, width=200, allow_unicode=True)
+    return mask_output(strip_hidden(told)).splitlines()

@@ -17,9 +17,11 @@ _ENCODED_MASK = base64.b64encode(MASK.encode()).decode()
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 # An environment entry in YAML or JSON whose name says that its value is a credential.
+_CREDENTIAL = r"(?:passw(?:or)?d|passphrase|secret|token|api_?key|credential|private_?key)"
 _ENV_VALUE = re.compile(
-    r"(?i)(\bname[\"']?:[ ]?[\"']?[\w.-]{0,64}(?:passw(?:or)?d|passphrase|secret|token|api_?key|credential|private_?key)"
-    r"[\w.-]{0,64}[\"']?,?\s{0,80}[\"']?value[\"']?:[ ]?)(?![{\[|>])(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,}][^\n]*)"
+    rf"(?i)(\bname[\"']?:[ ]?[\"']?[\w.-]{{0,64}}{_CREDENTIAL}[\w.-]{{0,64}}[\"']?,?\s{{0,80}}"
+    r"[\"']?value[\"']?:[ ]?)"
+    r"(?![{\[|>])(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,}][^\n]*)"
 )
 
 

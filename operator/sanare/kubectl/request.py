@@ -79,9 +79,10 @@ class ApiRequest:
 
     @property
     def asks_only(self) -> bool:
-        """Whether kubectl itself asked for a dry run; a deletion says so in its options."""
-        options = self.body if self.verb == "delete" and isinstance(self.body, dict) else {}
-        return self.query.get("dryRun") == "All" or options.get("dryRun") == ["All"]
+        """Whether kubectl itself asked for a dry run; a deletion says so in its body alone."""
+        if self.method == "DELETE":
+            return isinstance(self.body, dict) and self.body.get("dryRun") == ["All"]
+        return self.query.get("dryRun") == "All"
 
 
 def read_request(method: str, path: str, query: str, *, content_type: str = "", body: bytes = b"") -> ApiRequest:
@@ -121,6 +122,9 @@ def _resource_request(
     resource = _KNOWN.get((group, plural))
     if resource and resource.api_version.rpartition("/")[2] != version:
         resource = None
+    if method == "DELETE" and set(query) - {"fieldManager", "timeout"}:
+        # The API server ignores these where there is a body: a dry run asked for here would delete.
+        raise Refused("Query", "the options of a deletion stand in its body")
     media = content_type.partition(";")[0].strip().lower()
     return ApiRequest(
         method=method,

@@ -163,10 +163,9 @@ def _delete_limit(request: ApiRequest, grant: Grant, spent: Spent) -> str:
 def _forced_delete(request: ApiRequest, grant: Grant, spent: Spent) -> str:
     if request.verb != "delete" or grant.has_person or not isinstance(request.body, dict):
         return ""
-    if request.body.get("gracePeriodSeconds") == 0 or request.query.get("gracePeriodSeconds") == "0":
+    if request.body.get("gracePeriodSeconds") == 0:
         return "a forced deletion may leave two writers running: a person must approve this"
-    policy = request.body.get("propagationPolicy") or request.query.get("propagationPolicy")
-    if policy == "Orphan" or request.body.get("orphanDependents") or "orphanDependents" in request.query:
+    if request.body.get("propagationPolicy") == "Orphan" or request.body.get("orphanDependents"):
         return "the owned objects would stay behind: a person must approve this"
     return ""
 

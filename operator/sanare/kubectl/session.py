@@ -180,10 +180,13 @@ class Session:
 
     async def _send(self, seen: _Seen, *, dry_run: bool) -> RawAnswer:
         request = seen.request
-        query = dict(request.query) | ({"dryRun": "All"} if dry_run else {})
+        query, body = dict(request.query), conditioned(request, seen.before)
+        if dry_run:
+            query["dryRun"] = "All"
+        if dry_run and request.verb == "delete":
+            body = {**body, "dryRun": ["All"]}  # with a body, the API server ignores the query's options
         headers = self.headers(**_JSON, **{"Content-Type": request.content_type or "application/json"})
         method: Method = request.method
-        body = conditioned(request, seen.before)
         return await self.client.raw(method, request.path, query=query, body=body, headers=headers, limit=_LIMIT)
 
     async def _judge(self, seen: _Seen, preview: Manifest) -> None:

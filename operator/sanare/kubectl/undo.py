@@ -195,21 +195,23 @@ async def _prove(work: _Undo, done: Sequence[MutationRecord]) -> None:
     for record in first.values():
         if str(record.ref) in told:
             continue
+        scaled = f"{record.path}/scale" in first  # replicas are proved by the scale's own record
         try:
-            problem = _difference(record, await _read(work, record.path))
+            problem = _difference(record, await _read(work, record.path), scaled=scaled)
         except errors.KubeError as error:
             problem = f"not proven: {one_line(str(error), 160)}"
         if problem:
             work.leftovers.append(f"{record.ref}: {problem}")
 
 
-def _difference(record: MutationRecord, live: Manifest | None) -> str:
+def _difference(record: MutationRecord, live: Manifest | None, *, scaled: bool) -> str:
     if record.before is None:
         leaving = live is None or bool(text(live, "metadata", "deletionTimestamp"))
         return "" if leaving else "was created and is still there"
     if live is None:
         return "is not there any more"
-    different = changes(record.before, live)
+    found = changes(record.before, live)
+    different = [change for change in found if not (scaled and change.path == "spec.replicas")]
     return f"differs from before: {one_line(str(different[0]), 160)}" if different else ""
 
 
