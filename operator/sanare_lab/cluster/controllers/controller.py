@@ -111,16 +111,19 @@ def selecting(store: Store, resource: ResourceType, obj: Obj) -> Iterator[Key]:
 
 def claim(store: Store, resource: ResourceType, owner: Obj) -> list[Obj]:
     """The objects that `owner` controls, after adopting what its selector takes and releasing what it does not."""
-    selector = owner["spec"].get("selector")
+    selector, uid = owner["spec"].get("selector"), owner["metadata"]["uid"]
     found = []
     for obj in store.list(resource, namespace_of(owner)):
+        controlled = controller_of(obj)
+        if controlled is not None and controlled["uid"] != uid:
+            continue
         matches = selects(selector, obj["metadata"].get("labels") or {})
-        if is_owned(obj, owner):
+        if controlled is not None:
             if matches or is_going(owner):
                 found.append(obj)
             elif not is_going(obj):
                 store.modify(resource, *key_of(obj), partial(_release, owner=owner))
-        elif matches and controller_of(obj) is None and not is_going(obj) and not is_going(owner):
+        elif matches and not is_going(obj) and not is_going(owner):
             adopted = store.modify(resource, *key_of(obj), partial(_adopt, owner=owner))
             found += [adopted] if adopted is not None else []
     return found

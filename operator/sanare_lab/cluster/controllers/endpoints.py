@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sanare_lab.cluster.controllers.backends import Backend, backends_of, slices_of, subsets_of
 from sanare_lab.cluster.controllers.controller import Controller, Key, is_going, key_of, reference_to
+from sanare_lab.cluster.controllers.podstate import is_finished, is_ready
 from sanare_lab.cluster.objects import Obj, clone, dig, labels_of, namespace_of
 from sanare_lab.cluster.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
 from sanare_lab.cluster.selectors import has_all
@@ -36,7 +37,11 @@ class EndpointsController(Controller):
             yield from self._selecting(change)
 
     def _selecting(self, change: Change) -> Iterable[Key]:
-        states = [labels_of(item) for item in (change.object, change.old) if item is not None]
+        if change.type == "MODIFIED" and change.old and _shows(change.old) == _shows(change.object):
+            return
+        states = [labels_of(change.object)]
+        if change.old is not None and labels_of(change.old) != states[0]:
+            states.append(labels_of(change.old))
         for service in self.store.list(SERVICES, namespace_of(change.object)):
             selector = dig(service, "spec", "selector")
             if selector and any(has_all(selector, labels) for labels in states):
@@ -115,6 +120,12 @@ class EndpointsController(Controller):
             "ownerReferences": [reference_to(service)],
         }
         self.store.create(ENDPOINT_SLICES, {"metadata": metadata, "addressType": "IPv4", **content})
+
+
+def _shows(pod: Obj) -> tuple[object, ...]:
+    """What endpoints depend on in a pod."""
+    address, ended = dig(pod, "status", "podIP"), is_finished(pod)
+    return labels_of(pod), address, ended, is_ready(pod), is_going(pod)
 
 
 def _mirrored(endpoints: Obj) -> list[Obj]:

@@ -33,7 +33,7 @@ class GarbageCollector(Controller):
 
     def keys(self, change: Change) -> Iterable[Key]:
         """The object's own uid where it goes or is gone, and its owners' where they wait for it or are unknown."""
-        if change.resource is EVENTS:
+        if change.resource is EVENTS or _is_plain(change):
             return
         obj, uid = change.object, change.object["metadata"]["uid"]
         place = (change.resource, namespace_of(obj), name_of(obj))
@@ -112,6 +112,16 @@ class GarbageCollector(Controller):
             copy["metadata"]["finalizers"] = kept
 
         self.store.modify(*place, without)
+
+
+def _is_plain(change: Change) -> bool:
+    """Whether a change leaves owners and deletion as they were."""
+    if change.type != "MODIFIED" or change.old is None:
+        return False
+    new, old = change.object["metadata"], change.old["metadata"]
+    return all(
+        new.get(field) == old.get(field) for field in ("ownerReferences", "deletionTimestamp", "finalizers")
+    )
 
 
 def _disown(obj: Obj, uids: set[str]) -> None:

@@ -52,7 +52,7 @@ class ReplicaSetController(Controller):
             return None
         pods = claim(self.store, PODS, found)
         failure = self._scale(found, pods) if not is_going(found) else None
-        wait = self._report(found, claim(self.store, PODS, found), failure)
+        wait = self._report(found, pods, failure)
         if failure is None:
             self._failures.pop(key, None)
             return wait
