@@ -27,15 +27,17 @@ def decide_signal(
     failing = [check for check in now if check.result is CheckResult.FAILED]
     if not failing:
         return Signal.NONE
-    causes = _causes(failing, consequences)
-    earlier = _causes([check for check in before if check.result is CheckResult.FAILED], consequences)
+    causes, earlier = _causes(failing, consequences), _causes(before, consequences)
     spoiled = any(check.kind in worsened for check in failing)
     if earlier - causes and not spoiled:
         return Signal.PARTIAL
     return Signal.MULTI if len({object_ for object_, _ in causes}) > 1 else Signal.SINGLE
 
 
-def _causes(failing: list[CheckOutcome], consequences: Collection[str]) -> set[tuple[str, str]]:
-    """Object and kind of every failure that stands for itself; of all of them where each is a consequence."""
-    own = [check for check in failing if check.kind not in consequences]
-    return {(check.object, check.kind) for check in own or failing}
+def _causes(checks: Iterable[CheckOutcome], consequences: Collection[str]) -> set[tuple[str, str]]:
+    """Object and kind of every failure that stands for itself."""
+    return {
+        (check.object, check.kind)
+        for check in checks
+        if check.result is CheckResult.FAILED and check.kind not in consequences
+    }

@@ -155,19 +155,20 @@ def _deployment(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
     if text(progressing, "reason") == "ProgressDeadlineExceeded":
         yield _incomplete(name, "the rollout passed its progressDeadlineSeconds", settles=10.0)
     updated, available = number(status, "updatedReplicas"), number(status, "availableReplicas")
-    if updated != desired or available != desired or number(status, "readyReplicas") != desired:
+    counted = updated == available == number(status, "readyReplicas") == desired
+    if not counted:
         yield _incomplete(name, f"{updated} of {desired} replicas are updated, {available} available")
-    yield from _pods_fit(look, name, workload, desired)
+    yield from _pods_fit(look, name, workload, desired, counted=counted)
 
 
-def _pods_fit(look: Look, name: str, workload: Manifest, desired: int) -> Iterator[Seen]:
+def _pods_fit(look: Look, name: str, workload: Manifest, desired: int, *, counted: bool) -> Iterator[Seen]:
     """The pods themselves: the controller's counts can be right while pods are old or differ from the template."""
     current, old = look.owned.current(name), look.owned.old(name)
     serving = [pod for pod in old if not text(pod, "metadata", "deletionTimestamp")]
     if serving:
         yield _incomplete(name, f"{len(serving)} pods of an earlier revision still exist")
     ready = sum(is_ready(pod) for pod in current)
-    if ready != desired and not serving:
+    if counted and ready != desired and not serving:
         yield _incomplete(name, f"{ready} of {desired} pods are ready")
     differing = sorted({field for pod in current if (field := follows_template(pod, workload))})
     if differing:
@@ -183,10 +184,11 @@ def _stateful_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
     yield from _unobserved(name, workload)
     partition = number(workload, "spec", "updateStrategy", "rollingUpdate", "partition")
     ready, updated = number(status, "readyReplicas"), number(status, "updatedReplicas")
-    if ready != desired or (updated < desired - partition and text(status, "updateRevision")):
+    counted = ready == desired and (updated >= desired - partition or not text(status, "updateRevision"))
+    if not counted:
         yield _incomplete(name, f"{updated} of {desired} replicas are updated, {ready} ready")
     if not partition:
-        yield from _pods_fit(look, name, workload, desired)
+        yield from _pods_fit(look, name, workload, desired, counted=counted)
 
 
 def _daemon_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
@@ -197,9 +199,10 @@ def _daemon_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
         yield failed("rollout", Kind.NO_REPLICAS, name, message, settles=5.0)
         return
     updated, ready = number(status, "updatedNumberScheduled"), number(status, "numberReady")
-    if updated != desired or ready != desired:
+    counted = updated == ready == desired
+    if not counted:
         yield _incomplete(name, f"{updated} of {desired} pods are updated, {ready} ready")
-    yield from _pods_fit(look, name, workload, desired)
+    yield from _pods_fit(look, name, workload, desired, counted=counted)
 
 
 def _replica_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
@@ -208,7 +211,7 @@ def _replica_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
         yield failed("rollout", Kind.NO_REPLICAS, name, f"{name}: spec.replicas is 0, nothing runs", settles=5.0)
         return
     yield from _unobserved(name, workload)
-    yield from _pods_fit(look, name, workload, desired)
+    yield from _pods_fit(look, name, workload, desired, counted=True)
 
 
 def _pod(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:

@@ -58,8 +58,8 @@ class Kind(StrEnum):
     RESTARTING = "Restarting"  # it ran again only a moment ago
     READINESS_FAILING = "ReadinessFailing"  # the readiness probe fails
     ROLLOUT_PAUSED = "RolloutPaused"  # the change is not rolled out because the rollout is paused
-    ROLLOUT_INCOMPLETE = "RolloutIncomplete"  # updated, ready and available have not reached the desired number
     POD_NOT_READY = "PodNotReady"  # a pod is not ready and says nothing more
+    ROLLOUT_INCOMPLETE = "RolloutIncomplete"  # updated, ready and available have not reached the desired number
 
     # No traffic.
     SELECTOR_MATCHES_NOTHING = "SelectorMatchesNothing"  # the Service selects no pod

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sanare.api.manifest import items, mapping, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
-from sanare.evaluator.facts import Facts, Health, repository, service_facts, workload_facts
+from sanare.evaluator.facts import Facts, Health, WorkloadFacts, repository, service_facts, workload_facts
 from sanare.evaluator.health import is_healthy
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import TEMPLATED
@@ -58,7 +58,9 @@ def read_facts(look: Look) -> Facts:
             if (name := f"{target.kind}/{target.name}") not in scope.missing
         ),
         workloads=tuple(
-            workload_facts(owned.workloads[name]) for name in scope.workloads if name in owned.workloads
+            without_values(workload_facts(owned.workloads[name]))
+            for name in scope.workloads
+            if name in owned.workloads
         ),
         services=tuple(
             service_facts(
@@ -73,6 +75,12 @@ def read_facts(look: Look) -> Facts:
         names=_names(look),
         working_repositories=tuple(sorted(_working(look))),
     )
+
+
+def without_values(facts: WorkloadFacts) -> WorkloadFacts:
+    """The facts without the values of variables: a baseline is kept, and a value may be a password."""
+    cleared = tuple(container.model_copy(update={"literals": {}}) for container in facts.containers)
+    return facts.model_copy(update={"containers": cleared})
 
 
 def _names(look: Look) -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from sanare.kube.resources import BY_KIND
 
 _DEBOUNCE = 0.5  # seconds: one rollout step is several events
 _WATCH_SECONDS = 240
+_CLOSE_SECONDS = 5.0
 _RETRY = 2.0  # seconds between two attempts at a watch that broke
 
 
@@ -25,6 +26,7 @@ class Changes:
         self._versions = {kind: versions[kind] for kind in kinds if kind in versions}
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._follow(kind, since)) for kind, since in self._versions.items()]
@@ -33,9 +35,11 @@ class Changes:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closed = True
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_CLOSE_SECONDS)
 
     async def wait(self, seconds: float) -> None:
         """Return a moment after the next change, or after `seconds`."""
@@ -48,7 +52,7 @@ class Changes:
         self._changed.clear()
 
     async def _follow(self, kind: str, since: str) -> None:
-        while True:
+        while not self._closed:
             try:
                 async for event in self._kube.watch(
                     BY_KIND[kind], self._namespace, since=since, seconds=_WATCH_SECONDS
