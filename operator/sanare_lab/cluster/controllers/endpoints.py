@@ -132,9 +132,9 @@ def _mirrored(endpoints: Obj) -> list[Obj]:
     found = []
     for subset in endpoints.get("subsets") or []:
         entries = []
-        for field, is_ready in (("addresses", True), ("notReadyAddresses", False)):
+        for field, ready in (("addresses", True), ("notReadyAddresses", False)):
             for address in subset.get(field) or []:
-                entry: Obj = {"addresses": [address["ip"]], "conditions": {"ready": is_ready}}
+                entry: Obj = {"addresses": [address["ip"]], "conditions": {"ready": ready}}
                 entry |= {key: address[key] for key in ("nodeName", "targetRef") if key in address}
                 entries.append(entry)
         ports = [{"name": "", "protocol": "TCP", **port} for port in subset.get("ports") or []]
