@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -11,7 +11,7 @@ from sanare.actor.actor import Case, Report, Turn
 from sanare.api.incident import Mode
 from sanare.api.policy import Feedback
 from sanare.api.status import CheckOutcome, CheckResult, MemoryEntry, Tier
-from sanare.diagnosis.finding import Finding
+from sanare.diagnosis.render import render
 from sanare.memory.episodic import status_line
 from sanare.text import cap_middle, clean, one_line
 
@@ -46,7 +46,7 @@ def brief(case: Case) -> str:
         "Repair this incident.",
         fence("incident", _facts(case)),
         _verdict(case) if case.policy.feedback is Feedback.VERBATIM else "",
-        _section("findings", "Findings of the deterministic analyzers:", _findings(case.findings)),
+        _section("findings", "Findings of the deterministic analyzers:", render(case.findings)),
         _section("memory", "What earlier attempts on this incident left, as hints:", recall(case.memory)),
         _bounds(case),
     ]
@@ -116,16 +116,6 @@ def _verdict(case: Case) -> str:
 def _check(check: CheckOutcome) -> str:
     head = f"- {check.name} {check.result.value}"
     return one_line(" ".join(part for part in (head, check.object, check.message) if part), _FACT_BYTES)
-
-
-def _findings(findings: Sequence[Finding]) -> str:
-    return "\n".join(
-        one_line(
-            f"- {finding.kind} {finding.ref} {finding.field}: {finding.observed}; expected {finding.expected}",
-            _FACT_BYTES,
-        )
-        for finding in findings
-    )
 
 
 def _bounds(case: Case) -> str:

@@ -15,7 +15,6 @@ from sanare.text import cap_middle, redact, strip_hidden
 OUTPUT_BYTES = 16_000
 """Of one answer. A `describe` of a busy pod takes about 6,000."""
 
-_SCAN = 8  # times the limit that is looked at: the rest would be cut anyway
 _FOLD_FROM = 4  # equal lines in a row that are folded
 _LINE_BYTES = 2_000
 
@@ -30,10 +29,8 @@ _VARYING = re.compile(r"\d+")
 
 def trim(output: str, limit: int = OUTPUT_BYTES) -> str:
     """A command's output for a model, at most `limit` UTF-8 bytes: cleaned, redacted, without noise, marked."""
-    text = redact(strip_hidden(output[: _SCAN * limit]))
+    text = redact(strip_hidden(output))
     text = _trim_json(text) or "\n".join(_fold(_drop_noise(text.split("\n"))))
-    if len(output) > _SCAN * limit:
-        text += f"\n[trimmed: output of {len(output)} characters read up to {_SCAN * limit}]"
     return cap_middle(text, limit)
 
 
