@@ -65,8 +65,9 @@ def scope_of(
     if baseline:
         workloads.extend(each.object for each in baseline.facts.workloads if each.object in owned.workloads)
         services.extend(each.name for each in baseline.facts.services)
-    targeted = set(workloads)
-    services.extend(name for name in sorted(intended) if targeted & set(intended[name]))
+    else:
+        targeted = set(workloads)
+        services.extend(name for name in sorted(intended) if targeted & set(intended[name]))
     return Scope(_unique(workloads), _unique(services), intended, _unique(missing))
 
 

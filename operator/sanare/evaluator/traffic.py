@@ -32,7 +32,7 @@ def check_endpoints(look: Look) -> Iterator[Seen]:
         found = list(_selection(look, name, service)) or list(_endpoints(look, name, service))
         yield from found
         if not found:
-            yield passed("endpoints", f"Service/{name}", f"Service/{name} has {_count(look, name)} ready endpoints")
+            yield passed("endpoints", f"Service/{name}", f"Service/{name}: every port has a ready endpoint")
 
 
 def _selection(look: Look, name: str, service: Manifest) -> Iterator[Seen]:
@@ -121,8 +121,8 @@ def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer
 
 
 def _patience(look: Look, name: str) -> float | None:
-    """How long a refused connection may last before it is final: for ever while a rollout goes on; longer where no
-    readiness probe says that the container has started."""
+    """How long a refused connection may last before it is final: never during a rollout, longer where no readiness
+    probe says that the container has started."""
     workloads = [
         look.owned.workloads[key] for key in look.scope.intended.get(name, ()) if key in look.owned.workloads
     ]
@@ -177,10 +177,6 @@ def _container_ports(look: Look, name: str) -> Iterator[tuple[str, str]]:
         for container, _ in containers(pod_template(look.owned.workloads.get(key, {}))):
             for port in items(container, "ports"):
                 yield text(port, "name"), str(port.get("containerPort"))
-
-
-def _count(look: Look, name: str) -> int:
-    return sum(len(items(each, "endpoints")) for each in slices_of(look.snapshot, name))
 
 
 CHECKS: tuple[Check, ...] = (check_endpoints, check_reachability)
