@@ -55,15 +55,6 @@ class Target(Model):
 class Source(Model):
     """Where the Incident came from; immutable, because it is what was alerted."""
 
-    model_config = ConfigDict(
-        json_schema_extra=rules(
-            (
-                "self.type == 'Manual' || (has(self.fingerprint) && self.fingerprint != '')",
-                "an Incident of an alert carries the alert's fingerprint",
-            )
-        )
-    )
-
     type: Literal["Manual", "Alertmanager"] = "Manual"
     """What created the Incident: Manual for a person, Alertmanager for the webhook."""
     alert_name: str = Field(default="", max_length=256)
