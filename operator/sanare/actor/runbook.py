@@ -1,4 +1,4 @@
-"""The deterministic actor: it applies the findings that leave exactly one candidate, in order, and says what it left.
+"""The deterministic actor: it applies, in order, the findings that leave one candidate, and says what it left.
 
 It needs no model, no key and no network beside the cluster. It decides nothing itself: the analyzers found the
 candidates, the gate judges each command, the evaluator judges the result.
@@ -92,7 +92,8 @@ async def _apply(plan: Plan, kubectl: Kubectl) -> Report:
         result = await kubectl.run(command)
         turns.append(Turn(render_command(command), result.output, result.exit_code))
         if not result.ok:
-            done = f"plan {plan.digest}: stopped after {len(turns) - 1} of {len(plan.commands)} commands, {_why(result)}"
+            count = f"{len(turns) - 1} of {len(plan.commands)} commands"
+            done = f"plan {plan.digest}: stopped after {count}, {_why(result)}"
             end = End.COMPLETE if len(turns) > 1 else End.NO_CANDIDATE
             return Report(end, _note(done + _left(plan)), tuple(turns))
     repaired = ", ".join(_repaired(finding) for finding in plan.repairs)

@@ -67,6 +67,13 @@ def listened(view: View, workload: Workload) -> tuple[tuple[Container, Listener]
     return tuple((c, item) for c in main for log in view.logs(workload, c) for item in listeners(log))
 
 
+def is_up(view: View, workload: Workload, ports: tuple[Heard, ...]) -> bool:
+    """Whether a process of the workload runs and listens somewhere: ready, answering, or by its own word."""
+    running = any(s.running for c in workload.containers if c.group is Group.MAIN for s in workload.states(c))
+    told = any(port.reached or Source.LOG in port.sources for port in ports)
+    return running and (told or any(is_ready(pod) for pod in workload.pods))
+
+
 def is_client_variable(name: str) -> bool:
     """Whether a variable is about where somebody else listens."""
     return _CLIENT.search(name) is not None

@@ -33,7 +33,9 @@ class View:
         workloads = workloads_of(snapshot)
         named = [w for w in workloads if _is_named(w, targets, snapshot)]
         fronts = [s for s in snapshot.all("Service") if _is_front(s, targets, snapshot)]
-        fronts += [s for s in snapshot.all("Service") if s not in fronts and _leads_to(s, named, workloads)]
+        fronts += [
+            s for s in snapshot.all("Service") if s not in fronts and _leads_to(s, named, workloads, snapshot)
+        ]
         behind = [w for w in workloads if w not in named and not named and _is_behind(w, fronts, workloads)]
         return cls(snapshot, workloads, tuple(named + behind), tuple(fronts))
 
@@ -87,8 +89,12 @@ class View:
         return tuple(log for state in workload.states(container) if (log := self.log(state, container)))
 
     def pod_answers(self, workload: Workload, port: int, path: str = "") -> tuple[Answer, ...]:
-        """What requests to the current pods at that port met, at that path where one is given; known ones only."""
-        names = {text(pod, "metadata", "name") for pod in workload.pods}
+        """What requests to current pods at that port met, at that path where one is given.
+
+        Known answers only, and only of pods where a container runs: all others refuse everything.
+        """
+        states = [state for c in workload.containers for state in workload.states(c)]
+        names = {text(state.pod, "metadata", "name") for state in states if state.running}
         return tuple(
             answer
             for probe, answer in self.snapshot.answers.items()
@@ -172,13 +178,19 @@ def _routes_to(ingress: Manifest, service: str) -> bool:
     return any(text(backend, "service", "name") == service for backend in backends)
 
 
-def _leads_to(service: Manifest, named: Sequence[Workload], workloads: Sequence[Workload]) -> bool:
-    """Whether a Service takes, or is plainly meant to take, the pods of one of these workloads."""
+def _leads_to(
+    service: Manifest, named: Sequence[Workload], workloads: Sequence[Workload], snapshot: Snapshot
+) -> bool:
+    """Whether a Service takes, or is plainly meant to take, the pods of one of these workloads.
+
+    A Service that takes nothing is also meant for the only workload there is, while no other Service serves it.
+    """
     if any(selects(service, w.pod_labels) for w in named):
         return True
     if not mapping(service, "spec", "selector") or any(selects(service, w.pod_labels) for w in workloads):
         return False
-    return any(is_meant_for(service, w) for w in named) or (bool(named) and len(workloads) == 1)
+    unserved = not any(selects(other, w.pod_labels) for w in named for other in snapshot.all("Service"))
+    return any(is_meant_for(service, w) for w in named) or (bool(named) and len(workloads) == 1 and unserved)
 
 
 def _is_behind(workload: Workload, fronts: Sequence[Manifest], workloads: Sequence[Workload]) -> bool:

@@ -35,8 +35,9 @@ _IN_FILE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One place that sets the address: its field, the value and the same value opened up, what changes it."""
+    """One place that sets the address: its object and field, the value, the same value opened, what changes it."""
 
+    ref: Ref
     field: str
     value: str
     opened: str
@@ -73,12 +74,12 @@ def _finding(view: View, workload: Workload, container: Container) -> Finding:
     settings = tuple(_settings(view, workload, container))
     plain = tuple(setting for setting in settings if setting.is_plain)
     chosen = plain if len(plain) == 1 else settings
-    field = chosen[0].field if len(chosen) == 1 else workload.field(container, "env")
+    one = chosen[0] if len(chosen) == 1 else None
     return Finding(
         kind="ListensOnLoopback",
-        ref=workload.ref,
-        field=field,
-        observed=chosen[0].value if len(chosen) == 1 else "127.0.0.1",
+        ref=one.ref if one else workload.ref,
+        field=one.field if one else workload.field(container, "env"),
+        observed=one.value if one else "127.0.0.1",
         expected="an address that other pods can reach, such as 0.0.0.0",
         confidence=Confidence.HIGH,
         candidates=tuple(
@@ -114,11 +115,13 @@ def _of_variable(view: View, workload: Workload, container: Container, variable:
     if holder is not None and _may_change(view, workload, holder):
         commands = (patch(Ref.of(holder), Change(("data", key), value, opened(value))), restart(workload.ref))
         place = f"ConfigMap/{name} key {key}"
-        return Setting(place, value, opened(value), place, commands, is_plain)
+        return Setting(Ref.of(holder), f"data.{key}", value, opened(value), place, commands, is_plain)
     entry = {"name": variable.name, "value": opened(value)}
     field = workload.field(container, f"env[{variable.name}]")
     place = f"variable {variable.name} of container {container.name}"
-    return Setting(field, value, opened(value), place, (workload.set_variable(container, entry),), is_plain)
+    return Setting(
+        workload.ref, field, value, opened(value), place, (workload.set_variable(container, entry),), is_plain
+    )
 
 
 def opened(address: str) -> str:
@@ -146,7 +149,9 @@ def _of_arguments(workload: Workload, container: Container) -> Iterator[Setting]
                 new = match["before"] + opened(match["address"])
                 command = patch(workload.ref, Change(workload.pointer(container, part, index), word, new))
                 field = workload.field(container, f"{part}[{index}]")
-                yield Setting(field, word, new, f"the {part} of container {container.name}", (command,), True)
+                yield Setting(
+                    workload.ref, field, word, new, f"the {part} of container {container.name}", (command,), True
+                )
 
 
 def _of_files(view: View, workload: Workload, container: Container) -> Iterator[Setting]:
@@ -166,4 +171,6 @@ def _of_lines(workload: Workload, holder: Manifest, key: str, content: str) -> I
     for match in _IN_FILE.finditer(content):
         new = content[: match.start("address")] + opened(match["address"]) + content[match.end("address") :]
         commands = (patch(Ref.of(holder), Change(("data", key), content, new)), restart(workload.ref))
-        yield Setting(place, match["address"], opened(match["address"]), place, commands, True)
+        yield Setting(
+            Ref.of(holder), f"data.{key}", match["address"], opened(match["address"]), place, commands, True
+        )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sanare.api.manifest import Manifest, Ref, items, number, text
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.likeness import nearest
-from sanare.diagnosis.listening import Heard, Source, choose, heard, listened
+from sanare.diagnosis.listening import Heard, Source, choose, heard, is_up, listened
 from sanare.diagnosis.patch import Change, patch
 from sanare.diagnosis.view import View
 from sanare.diagnosis.workload import Container, Group, Workload
@@ -39,15 +39,17 @@ def _of_port(view: View, service: Manifest, index: int, port: Manifest, workload
 
 
 def _leads_nowhere(view: View, service: Manifest, port: Manifest, workload: Workload, target: int) -> bool:
-    """Whether nothing answers at the target port, and not because the process keeps to itself on loopback."""
+    """Whether nothing answers at the target port, and not because the process keeps to itself on loopback.
+
+    While nothing listens yet, a refusal says nothing; then the spec alone can tell.
+    """
+    ports = heard(view, workload)
+    if not is_up(view, workload, ports):
+        return bool(ports) and target not in {item.number for item in ports}
     reached = view.reached(workload, target)
-    if reached is not None:
-        return not reached and not _keeps_to_itself(view, workload, target)
-    if any(state.running for c in workload.containers for state in workload.states(c) if c.group is Group.MAIN):
-        refused = any("refused" in answer.failure for answer in view.service_answers(service, port))
-        return refused and not _keeps_to_itself(view, workload, target)
-    known = {item.number for item in heard(view, workload)}
-    return bool(known) and target not in known
+    if reached is None:
+        reached = not any("refused" in answer.failure for answer in view.service_answers(service, port))
+    return not reached and not _keeps_to_itself(view, workload, target)
 
 
 def _keeps_to_itself(view: View, workload: Workload, target: int) -> bool:
