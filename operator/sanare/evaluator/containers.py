@@ -21,6 +21,7 @@ _MOUNT = ("FailedMount", "FailedAttachVolume", "FailedMapVolume")
 # A scheduler's refusal for these words does not go away with time.
 _NO_NODE_EVER = ("node affinity", "node selector", "taint", "not found", "unbound immediate")
 _NAMED_POD = re.compile(r'^(?:pods? "[^"]*" is forbidden: |Error creating: )+')
+_MISSING_CONFIG_MAP = re.compile(r'configmap "([^"]+)" not found')
 _SETTLED_RESTARTS = 2
 _CRASH_WINDOW = timedelta(seconds=60)
 _LONGEST_WINDOW = timedelta(minutes=5)
@@ -54,7 +55,7 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
     waiting = text(pod, "status", "phase") == "Pending"
     if waiting and mounts:
         why = one_line(text(mounts[-1], "message"), 220)
-        settles = 10.0 if _is_new(look, pod) else None
+        settles = 10.0 if _is_new(look, pod) or _is_absent(look, why) else None
         yield failed(
             CHECK, Kind.FAILED_MOUNT, workload, f"{workload}: a volume cannot be mounted: {why}", settles=settles
         )
@@ -63,6 +64,12 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
         yield failed(CHECK, Kind.CRASH, workload, f"{workload}: a pod has failed: {why}")
     elif not is_ready(pod):
         yield failed(CHECK, Kind.POD_NOT_READY, workload, f"{workload}: {_unready(pod)}")
+
+
+def _is_absent(look: Look, why: str) -> bool:
+    """Whether the ConfigMap that a message says was not found is still not there: trying again finds nothing."""
+    named = _MISSING_CONFIG_MAP.search(why)
+    return named is not None and "ConfigMap" not in look.snapshot.unseen and look.snapshot.find("ConfigMap", named[1]) is None
 
 
 def _unready(pod: Manifest) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sanare.api.status import CheckOutcome, CheckResult
-from sanare.evaluator.kinds import Kind
+from sanare.evaluator.kinds import CONSEQUENCES, Kind
 from sanare.text import one_line
 
 
@@ -30,10 +30,15 @@ class Seen:
         return (self.name, self.object, self.kind or "")
 
     @property
-    def rank(self) -> tuple[int, int, str, str]:
-        """Failures by importance, then what is unknown, then what passed; alphabetical within."""
+    def rank(self) -> tuple[int, bool, int, str, str]:
+        """Failures by importance, then what is unknown, then what passed; alphabetical within.
+
+        A consequence that may still pass by itself comes after every cause: how far a rollout got when the cause was
+        certain is chance.
+        """
         order = {CheckResult.FAILED: 0, CheckResult.UNKNOWN: 1, CheckResult.PASSED: 2}
-        return (order[self.result], self.kind.importance if self.kind else 0, self.object, self.message)
+        passing = self.kind in CONSEQUENCES and self.settles is None
+        return (order[self.result], passing, self.kind.importance if self.kind else 0, self.object, self.message)
 
     def outcome(self) -> CheckOutcome:
         """The bounded form for the status."""
