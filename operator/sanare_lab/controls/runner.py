@@ -119,8 +119,9 @@ async def _perform(run: _Run, stage: Stage) -> ControlOutcome:
     verdict, _ = await evaluator.verify(incident, run.plan.policy, baseline, previous=first, since=since)
     seconds = round(monotonic() - acted, 1)
     scene = await stage.look(function)
+    is_whole = verdict.result is Result.FIXED and scene.answered  # the function decides, fields only guard
     why = judge(verdict, run.control.expect, answered=scene.answered)
-    if not why and verdict.result is Result.FIXED and run.plan.durability:
+    if not why and is_whole and run.plan.durability:
         why = await _wear(run, stage)
     return replace(
         run.blank,
@@ -129,7 +130,7 @@ async def _perform(run: _Run, stage: Stage) -> ControlOutcome:
         kind=verdict.kind,
         reason=verdict.reason,
         why=why,
-        repaired=repaired(scenario.faults, scene),
+        repaired=len(scenario.faults) if is_whole else repaired(scenario.faults, scene),
         answered=scene.answered,
         seconds=seconds,
     )

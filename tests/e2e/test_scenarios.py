@@ -1,0 +1,79 @@
+"""Every scenario's controls on the cluster of KUBECONFIG: what the evaluator says of right and false repairs.
+
+The nodes need the app's images (`sanare-lab images app.tar`, then load the archive). Where SANARE_IMAGE_LOAD holds
+a command, for example `kind load image-archive`, it is run with the archive's path first. SANARE_SCENARIOS names a
+folder of scenarios other than the lab's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from sanare.errors import ConfigError
+from sanare.kube.client import KubeClient
+from sanare_lab.app.image import build_archive
+from sanare_lab.controls.outcome import ControlOutcome, Outcome
+from sanare_lab.controls.runner import Plan, run_control
+from sanare_lab.scenarios.loader import load_all
+from sanare_lab.scenarios.scenario import Control, Scenario
+
+FOLDER = os.environ.get("SANARE_SCENARIOS")
+PLAN = Plan(parallel=int(os.environ.get("SANARE_E2E_PARALLEL", "4")), prefix="scn-")
+CONTROLS = [
+    pytest.param((scenario, control), id=f"{scenario.id}-{control.name}")
+    for scenario in load_all(Path(FOLDER) if FOLDER else None)
+    for control in scenario.controls
+]
+
+Running = dict[tuple[str, str], "asyncio.Task[ControlOutcome]"]
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The app's images on the nodes, where a command for that is given."""
+    load = os.environ.get("SANARE_IMAGE_LOAD")
+    if load:
+        archive = tmp_path_factory.mktemp("images") / "app.tar"
+        build_archive(archive)
+        subprocess.run([*shlex.split(load), str(archive)], check=True, timeout=300)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(request: pytest.FixtureRequest, images: None) -> AsyncIterator[Running]:
+    """Every selected control, already under way: each test waits for its own."""
+    try:
+        client = await KubeClient.connect()
+    except ConfigError as error:
+        pytest.skip(f"no cluster: {error}")
+    room = asyncio.Semaphore(PLAN.parallel)
+
+    async def one(scenario: Scenario, control: Control) -> ControlOutcome:
+        async with room:
+            return await run_control(client, scenario, control, PLAN)
+
+    wanted = [item.callspec.params["case"] for item in request.session.items if item.path == request.path]  # type: ignore[attr-defined]
+    tasks = {
+        (scenario.id, control.name): asyncio.create_task(one(scenario, control)) for scenario, control in wanted
+    }
+    yield tasks
+    for task in tasks.values():
+        task.cancel()
+    await asyncio.gather(*tasks.values(), return_exceptions=True)
+    await client.close()
+
+
+@pytest.mark.parametrize("case", CONTROLS)
+async def test_the_evaluator_says_what_is_true(running: Running, case: tuple[Scenario, Control]) -> None:
+    scenario, control = case
+    outcome = await running[scenario.id, control.name]
+    assert outcome.outcome is Outcome.PASSED, f"{outcome.outcome}: {outcome.why}"
