@@ -69,7 +69,9 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
 def _is_absent(look: Look, why: str) -> bool:
     """Whether the ConfigMap that a message says was not found is still not there: trying again finds nothing."""
     named = _MISSING_CONFIG_MAP.search(why)
-    return named is not None and "ConfigMap" not in look.snapshot.unseen and look.snapshot.find("ConfigMap", named[1]) is None
+    if named is None or "ConfigMap" in look.snapshot.unseen:
+        return False
+    return look.snapshot.find("ConfigMap", named[1]) is None
 
 
 def _unready(pod: Manifest) -> str:

@@ -33,8 +33,8 @@ class Seen:
     def rank(self) -> tuple[int, bool, int, str, str]:
         """Failures by importance, then what is unknown, then what passed; alphabetical within.
 
-        A consequence that may still pass by itself comes after every cause: how far a rollout got when the cause was
-        certain is chance.
+        A consequence that may still pass by itself comes after every cause: how far a rollout got when the cause
+        was certain is chance.
         """
         order = {CheckResult.FAILED: 0, CheckResult.UNKNOWN: 1, CheckResult.PASSED: 2}
         passing = self.kind in CONSEQUENCES and self.settles is None
