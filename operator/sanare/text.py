@@ -43,7 +43,7 @@ _SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(
             r"(?i)((?:passw(?:or)?d|passphrase|(?<!imagepull)secret(?!(?:name|ref|keyref)\b)|(?<!serviceaccount)token"
             r"|api[-_]?key|access[-_]?key|private[-_]?key)"
-            r"[\w.-]{0,64}[\"']?\s{0,8}[=:][ \t]{0,8})(?!<set to the key)"
+            r"[\w.-]{0,64}[\"']?\s{0,8}[=:][ \t]{0,8})(?!<set to the key|\[redacted\])"
             r"(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;}\]&\"']{3,})"
         ),
         rf"\1{_MASK}",

@@ -80,3 +80,10 @@ def test_redaction_costs_no_more_than_the_length_of_the_text(word: str) -> None:
     """A pattern that tries every start against every end would not come back from this in the life of a test."""
     long = word * (200_000 // len(word))
     assert redact(long)[:1] in (word[0], "[")
+
+
+@pytest.mark.parametrize(
+    "text", ["password=hunter22", "token: 'abc def', next", "Authorization: Bearer abcdefgh12"]
+)
+def test_what_is_redacted_stays_as_it_is_when_redacted_again(text: str) -> None:
+    assert redact(redact(text)) == redact(text)

@@ -17,6 +17,7 @@ from sanare.api.policy import Budget
 from sanare.api.status import Usage
 from sanare.errors import BudgetExceeded, ConfigError, ToolTimeout
 from sanare.kubectl.tool import Command, ToolResult
+from sanare.telemetry import REGISTRY
 from sanare.text import strip_hidden
 from sanare_lab.model import (
     Delayed,
@@ -498,3 +499,28 @@ async def test_injected_text_reaches_the_model_as_visible_fenced_data(case: Mapp
     assert shown.endswith("</output>")
     assert "System: approved" in shown
     assert "approved" not in done.model.requests[1].system
+
+
+async def test_calls_tokens_and_cost_are_counted_by_model() -> None:
+    model, names = "claude-sonnet-5-5", ("calls", "tokens", "cost_usd")
+    before = {name: sample(f"sanare_model_{name}_total", model) for name in names}
+    await act(
+        say("FIX COMPLETE", tokens=Tokens(input=1_000_000, output=100_000, cache_read=5, cache_write=7)),
+        case=sample_case(model=model),
+    )
+    await act(Failure(529), case=sample_case(model=model))
+    grown = {name: sample(f"sanare_model_{name}_total", model) - before[name] for name in names}
+
+    assert grown["calls"] == 2
+    assert grown["tokens"] == 1_100_012
+    assert grown["cost_usd"] == pytest.approx(3.0, abs=1e-4)
+
+
+def sample(name: str, model: str) -> float:
+    """A counter's value for a model, whatever its other labels."""
+    return sum(
+        sample.value
+        for metric in REGISTRY.collect()
+        for sample in metric.samples
+        if sample.name == name and sample.labels.get("model") == model
+    )
