@@ -35,8 +35,8 @@ test: setup ## unit and integration tests (embedded cluster)
 # --- the CRDs and the image ---------------------------------------------------------------------------------------
 .PHONY: crds
 
-crds: setup ## write the CRDs from the models in operator/sanare/api
-	$(BIN)/python -m sanare.api.crd charts/sanare crds
+crds: setup ## write the CRDs and docs/reference.md from the models in operator/sanare/api
+	$(BIN)/python -m sanare.api.write .
 
 .PHONY: lock image
 

@@ -1,12 +1,10 @@
-"""The CustomResourceDefinitions, made from the models: `python -m sanare.api.crd CHART FOLDER` writes them."""
+"""The CustomResourceDefinitions, made from the models. Pure; `write.py` writes them."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -178,18 +176,3 @@ def policy_values(schema: Mapping[str, Any]) -> dict[str, Any]:
     if "items" in schema:
         kept["items"] = policy_values(schema["items"])
     return kept
-
-
-def main(chart: Path, folder: Path) -> None:
-    """Write the definitions into the folder and the chart, and the policy's schema into the chart's values."""
-    for name, text in rendered():
-        (folder / name).write_text(text)
-        (chart / "files/crds" / name).write_text(text)
-    path = chart / "values.schema.json"
-    values = json.loads(path.read_text())
-    values["properties"]["defaultPolicy"] = policy_values(structural(PolicySpec, defaults=False))
-    path.write_text(json.dumps(values, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from sanare.api.crd import DEFINITIONS, Definition, rendered
 from sanare.api.model import Model
+from sanare.api.reference import reference
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (ROOT / "crds", ROOT / "charts/sanare/files/crds")
@@ -60,6 +61,10 @@ NODES = [
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_the_files_are_what_make_crds_writes(folder: Path) -> None:
     assert {path.name: path.read_text() for path in folder.iterdir()} == dict(rendered())
+
+
+def test_the_reference_is_what_make_crds_writes() -> None:
+    assert (ROOT / "docs/reference.md").read_text() == reference()
 
 
 def unwrapped(annotation: Any) -> Any:
