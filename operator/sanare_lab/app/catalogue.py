@@ -28,6 +28,9 @@ class Image:
     user: str = ""
 
 
+# What an image starts with when its container names no command.
+ENTRYPOINT: dict[Behaviour, tuple[str, ...]] = {Behaviour.APP: ("/app/serve",), Behaviour.SHELL: ()}
+
 CATALOGUE: dict[str, Image] = {
     "shop.local/app:1.4.1": Image(Behaviour.APP),
     "shop.local/app:1.4.2": Image(Behaviour.APP),

@@ -19,7 +19,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from sanare.errors import ConfigError
-from sanare_lab.app.catalogue import CATALOGUE, REGISTRY, Behaviour, Image, named
+from sanare_lab.app.catalogue import CATALOGUE, ENTRYPOINT, REGISTRY, Behaviour, Image, named
 
 _ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 _FOLDERS = ("app", "app/www", "app/www/cgi-bin", "bin", "dev", "etc", "proc", "root", "sys", "usr")
@@ -98,7 +98,7 @@ def _config(tag: str, image: Image, layer: str) -> bytes:
     process: dict[str, object] = {"Env": ["PATH=/bin:/app"], "WorkingDir": "/", "User": image.user}
     process["Labels"] = {"org.opencontainers.image.ref.name": tag}
     if image.behaviour is Behaviour.APP:
-        process["Entrypoint"] = ["/app/serve"]
+        process["Entrypoint"] = list(ENTRYPOINT[image.behaviour])
     else:
         process["Cmd"] = ["/bin/sh"]
     rootfs = {"type": "layers", "diff_ids": [f"sha256:{layer}"]}

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sanare_lab.app.catalogue import CATALOGUE, ENTRYPOINT
+
 Kind: TypeAlias = Literal["app", "shell", "pause"]
 
 _BUSYBOX = """
@@ -39,7 +41,11 @@ class Image:
 
 
 DEFAULT_IMAGES: tuple[Image, ...] = (
-    *(Image(f"shop.local/app:{tag}") for tag in ("1", "1.0", "1.4.0", "1.4.1", "1.4.2", "2", "2.0")),
+    *(
+        Image(name, kind=image.behaviour.value, entrypoint=ENTRYPOINT[image.behaviour], user=int(image.user or 0))
+        for name, image in CATALOGUE.items()
+    ),
+    *(Image(f"shop.local/app:{tag}") for tag in ("1", "1.0", "1.4.0", "2", "2.0")),
     Image("shop.local/other:1"),
     Image("shop.local/box:1", kind="shell", entrypoint=()),
     Image("kube.local/pause:1", kind="pause", entrypoint=("/pause",)),
