@@ -39,6 +39,7 @@ class Rule(StrEnum):
     EXPOSURE = "Exposure"
     REPLICAS = "Replicas"
     GUARDED_KIND = "GuardedKind"
+    NEW_WORKLOAD = "NewWorkload"
 
 
 @dataclass(frozen=True, slots=True, order=True)

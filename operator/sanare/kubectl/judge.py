@@ -64,6 +64,7 @@ RULES: Mapping[Rule, _Word] = {
     Rule.EXPOSURE: _Word("{slot} = {value} changes what is reachable from outside", approval=True),
     Rule.REPLICAS: _Word("{slot} = {value} stops the workload or is above the limit", approval=True),
     Rule.GUARDED_KIND: _Word("a {value} guards others", approval=True),
+    Rule.NEW_WORKLOAD: _Word("a new {value} would run; repair the one that is there", approval=True),
 }
 
 # What only the live object can decide: a reference or command that is already there, or is merely corrected.
@@ -97,6 +98,8 @@ def judge_change(kind: str, before: Manifest | None, after: Manifest, limits: Li
         if before is None or image not in images_of(kind, before).values()
     }
     concerns = [*map(concern_of, added), *map(concern_of, lost), *_by_kind(kind), *_images(images, limits)]
+    if before is None and kind in POD_SPEC:
+        concerns.append(concern_of(Fact(Rule.NEW_WORKLOAD, kind, kind)))
     if before:
         concerns += [*_containers(kind, before, after), *_type_change(kind, before, after)]
     return tuple(_strictest_first(concerns))

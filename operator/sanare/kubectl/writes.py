@@ -22,7 +22,7 @@ from sanare.text import one_line
 _SCALED = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"})
 _TEMPLATED = frozenset(POD_SPEC)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][\w.-]{0,252})(=(?P<value>.*)|-)\Z", re.S)
-_IMAGE = re.compile(r"(?P<container>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=(?P<image>[\w.:/@-]{1,255})\Z")
+_IMAGE = re.compile(r"(?P<container>\*|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=(?P<image>[\w.:/@-]{1,255})\Z")
 _LABEL_EDIT = re.compile(
     r"(?P<key>([\w.-]{1,253}/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)(=(?P<value>.*)|-)\Z", re.S
 )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sanare.errors import Refused
-from sanare.kubectl.screen import screen
 from sanare.kubectl.scope import Scope
+from sanare.kubectl.screen import screen
 from sanare.kubectl.tool import Command
 
 CORPUS = Path(__file__).parents[2] / "data" / "kubectl_corpus" / "kubectl.jsonl"
