@@ -1,4 +1,4 @@
-"""sanare-lab: the instruments around the operator. `up` runs the embedded cluster."""
+"""sanare-lab: the instruments around the operator."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from sanare.errors import SanareError
+from sanare_lab.app import image
 from sanare_lab.cluster.cluster import Cluster
+from sanare_lab.controls import command as controls
+from sanare_lab.healing import command as healing
+
+_COMMANDS = (
+    ("controls", "hold the evaluator to what it must say of every scenario's repairs", controls),
+    ("heal", "run the operator over scenarios and tell what it took", healing),
+    ("images", "write the app's images as a docker-archive", image),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is the process's."""
     arguments = _parser().parse_args(argv)
     try:
-        return asyncio.run(_up(arguments))
-    except OSError as error:
+        code: int = arguments.run(arguments)
+    except (OSError, SanareError) as error:
         print(f"sanare-lab: {error}", file=sys.stderr)
         return 1
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -30,6 +41,11 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--port", type=int, default=0, help="port on loopback (default: a free one)")
     up.add_argument("--kubeconfig", type=Path, default=Path("sanare-lab.kubeconfig"), help="where to write it")
     up.add_argument("--crds", type=Path, nargs="?", const=Path("crds"), help="serve the CRDs of a directory (crds)")
+    up.set_defaults(run=lambda arguments: asyncio.run(_up(arguments)))
+    for name, what, module in _COMMANDS:
+        command = commands.add_parser(name, help=what, description=module.__doc__)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
     return parser
 
 

@@ -1,16 +1,19 @@
-"""`sanare-lab controls`: run them against the cluster of KUBECONFIG, print a table, keep the outcomes as JSON."""
+"""`sanare-lab controls`: run them on the cluster of KUBECONFIG, or on the embedded one, and print a table."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+import os
+import tempfile
 from pathlib import Path
 
 from rich.console import Console
 
 from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
+from sanare_lab.cluster.cluster import Cluster
 from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare, from_json, to_json
 from sanare_lab.controls.runner import Plan, run_all
 from sanare_lab.controls.table import comparison_table, outcome_table
@@ -40,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--prefix", default=_DEFAULT.prefix, help="start of the namespaces' names (%(default)s)")
     parser.add_argument("--registry", default=_DEFAULT.registry, help="where the cluster pulls from (%(default)s)")
+    parser.add_argument("--embedded", action="store_true", help="start the embedded cluster and run them there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the outcomes")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="outcomes of another cluster, to stand beside")
 
@@ -57,7 +61,9 @@ def run(args: argparse.Namespace) -> int:
         registry=args.registry,
     )
     console = Console(width=None if Console().is_terminal else 200)
-    outcomes, cluster = asyncio.run(_run(scenarios, plan, console))
+    outcomes, cluster = asyncio.run(
+        _run_embedded(scenarios, plan, console) if args.embedded else _run(scenarios, plan, console)
+    )
     console.print(outcome_table(outcomes))
     if args.json:
         args.json.write_text(json.dumps(to_json(outcomes, cluster=cluster), indent=1) + "\n")
@@ -72,6 +78,17 @@ async def _run(scenarios: tuple[Scenario, ...], plan: Plan, console: Console) ->
     async with await KubeClient.connect() as client:
         version = await client.request("GET", "/version")
         return await run_all(client, scenarios, plan, tell=tell), str(version.get("gitVersion", "unknown"))
+
+
+async def _run_embedded(
+    scenarios: tuple[Scenario, ...], plan: Plan, console: Console
+) -> tuple[list[ControlOutcome], str]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with Cluster() as cluster:
+            # Both our client and kubectl find the cluster by it.
+            os.environ["KUBECONFIG"] = str(cluster.write_kubeconfig(Path(folder) / "kubeconfig"))
+            outcomes, _ = await _run(scenarios, plan, console)
+    return outcomes, "embedded"
 
 
 def _refuse_unsound(scenarios: tuple[Scenario, ...]) -> None:
