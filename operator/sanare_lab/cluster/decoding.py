@@ -57,7 +57,7 @@ class _Walk:
         for name, item in value.items():
             part = schemas.field(schema, name)
             inner = f"{path}.{name}" if path else name
-            if name not in (schema.get("properties") or {}) and not self._resource.custom:
+            if "additionalProperties" in schema and not self._resource.custom:
                 inner = path  # Go names the field that holds the map
             if part is None:
                 self._unknown.append(inner)

@@ -280,4 +280,5 @@ _DEFAULTERS: dict[str, Defaulter] = {
     kinds.NAMESPACES.key: _namespace,
     kinds.SECRETS.key: _secret,
     kinds.ENDPOINTS.key: _nothing,
+    kinds.HORIZONTAL_POD_AUTOSCALERS.key: lambda obj: _fill(obj.setdefault("spec", {}), minReplicas=1),
 }

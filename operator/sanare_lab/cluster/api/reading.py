@@ -9,7 +9,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from sanare_lab.cluster.api.queries import Predicate, field_predicate, label_predicate
-from sanare_lab.cluster.api.rendering import json_answer, render_list, render_object, wanted_form
+from sanare_lab.cluster.api.rendering import View, json_answer, render_list, render_object
 from sanare_lab.cluster.api.request import Call
 from sanare_lab.cluster.errors import ApiError, bad_request, expired
 from sanare_lab.cluster.objects import Obj, name_of, namespace_of
@@ -21,8 +21,7 @@ def get(store: Store, tables: TableBook, call: Call) -> web.Response:
     """One object."""
     target = call.target
     found = store.require(target.resource, target.namespace, target.name)
-    form = wanted_form(call.http.headers.get("Accept", ""))
-    return json_answer(render_object(tables, target.resource, found, form))
+    return json_answer(render_object(tables, target.resource, found, View.of(call.http)))
 
 
 def selection(call: Call) -> Predicate:
@@ -65,8 +64,7 @@ def list_objects(store: Store, tables: TableBook, call: Call) -> web.Response:
         if not call.text("labelSelector") and not call.text("fieldSelector"):
             metadata["remainingItemCount"] = len(found) - limit
         found = found[:limit]
-    form = wanted_form(call.http.headers.get("Accept", ""))
-    return json_answer(render_list(tables, call.resource, found, metadata, form))
+    return json_answer(render_list(tables, call.resource, found, metadata, View.of(call.http)))
 
 
 def _check_version(store: Store, call: Call) -> None:

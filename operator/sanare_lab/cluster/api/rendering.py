@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -11,7 +12,7 @@ from aiohttp import web
 from sanare_lab.cluster.errors import ApiError
 from sanare_lab.cluster.objects import Obj
 from sanare_lab.cluster.resources import ResourceType
-from sanare_lab.cluster.tables import TableBook
+from sanare_lab.cluster.tables import Table, TableBook
 
 _META = "meta.k8s.io/v1"
 
@@ -61,22 +62,40 @@ def partial(obj: Obj) -> Obj:
     return {"kind": "PartialObjectMetadata", "apiVersion": _META, "metadata": obj["metadata"]}
 
 
-def render_object(tables: TableBook, resource: ResourceType, obj: Obj, form: Form) -> Obj:
-    """One object in a form."""
-    if form is Form.METADATA:
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a client wants to see objects: the form, and for a Table how much of each object its row carries."""
+
+    form: Form
+    row_object: str = "Metadata"
+
+    @classmethod
+    def of(cls, request: web.Request) -> View:
+        """What a request asks for."""
+        form = wanted_form(request.headers.get("Accept", ""))
+        return cls(form, request.query.get("includeObject", "Metadata"))
+
+    def row(self, table: Table, obj: Obj) -> Obj:
+        """The row of an object."""
+        carried = {"None": {}, "Object": {"object": obj}}
+        return {"cells": table.cells(obj), **carried.get(self.row_object, {"object": partial(obj)})}
+
+
+def render_object(tables: TableBook, resource: ResourceType, obj: Obj, view: View) -> Obj:
+    """One object as it is wanted."""
+    if view.form is Form.METADATA:
         return partial(obj)
-    if form is Form.TABLE:
-        return render_table(
-            tables, resource, [obj], {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-        )
+    if view.form is Form.TABLE:
+        version = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
+        return render_table(tables, resource, [obj], version, view)
     return obj
 
 
-def render_list(tables: TableBook, resource: ResourceType, found: list[Obj], metadata: Obj, form: Form) -> Obj:
-    """A list in a form. As on the real server, items of built-in kinds do not repeat kind and apiVersion."""
-    if form is Form.TABLE:
-        return render_table(tables, resource, found, metadata)
-    if form is Form.METADATA:
+def render_list(tables: TableBook, resource: ResourceType, found: list[Obj], metadata: Obj, view: View) -> Obj:
+    """A list as it is wanted. As on the real server, items of built-in kinds do not repeat kind and apiVersion."""
+    if view.form is Form.TABLE:
+        return render_table(tables, resource, found, metadata, view)
+    if view.form is Form.METADATA:
         head = {"kind": "PartialObjectMetadataList", "apiVersion": _META, "metadata": metadata}
         return {**head, "items": [{"metadata": obj["metadata"]} for obj in found]}
     head = {"kind": resource.kind + "List", "apiVersion": resource.api_version, "metadata": metadata}
@@ -86,7 +105,13 @@ def render_list(tables: TableBook, resource: ResourceType, found: list[Obj], met
 
 
 def render_table(
-    tables: TableBook, resource: ResourceType, found: list[Obj], metadata: Obj, *, columns: bool = True
+    tables: TableBook,
+    resource: ResourceType,
+    found: list[Obj],
+    metadata: Obj,
+    view: View,
+    *,
+    columns: bool = True,
 ) -> Obj:
     """A Table; a watch leaves the columns out after its first row."""
     table = tables.of(resource)
@@ -95,5 +120,5 @@ def render_table(
         "apiVersion": _META,
         "metadata": metadata,
         "columnDefinitions": table.definitions() if columns else None,
-        "rows": [{"cells": table.cells(obj), "object": partial(obj)} for obj in found],
+        "rows": [view.row(table, obj) for obj in found],
     }

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from aiohttp import web
 
 from sanare_lab.cluster.api.reading import listed, parse_version, selection
-from sanare_lab.cluster.api.rendering import Form, partial, render_table, wanted_form
+from sanare_lab.cluster.api.rendering import Form, View, partial, render_table
 from sanare_lab.cluster.api.request import Call
 from sanare_lab.cluster.changes import Change, Subscription
 from sanare_lab.cluster.errors import ApiError, expired
@@ -31,7 +31,7 @@ class Watch:
         self._tables = tables
         self._call = call
         self._keep = selection(call)
-        self._form = wanted_form(call.http.headers.get("Accept", ""))
+        self._view = View.of(call.http)
         self._columns = True
         self._bookmarks = call.flag("allowWatchBookmarks")
         self._fault = fault.kind if fault else None
@@ -53,11 +53,11 @@ class Watch:
                 await answer.write(start)
             try:
                 await self._follow(subscription, answer, seconds if self._cut_after is None else self._cut_after)
-            except ConnectionError:
+                if self._cut_after is not None:
+                    return cut(self._call.http)
+                await answer.write_eof()
+            except ConnectionError:  # the client went; nobody is left to tell
                 return answer
-        if self._cut_after is not None:
-            return cut(self._call.http)
-        await answer.write_eof()
         return answer
 
     def _start(self) -> Iterable[bytes]:
@@ -110,12 +110,14 @@ class Watch:
         return self._event("MODIFIED" if was_in else "ADDED", change.object, change)
 
     def _event(self, kind: str, obj: Obj, change: Change | None = None) -> bytes:
-        if self._form is Form.TABLE:
+        if self._view.form is Form.TABLE:
             version = {"resourceVersion": obj["metadata"]["resourceVersion"]}
-            rendered = render_table(self._tables, self._call.resource, [obj], version, columns=self._columns)
+            rendered = render_table(
+                self._tables, self._call.resource, [obj], version, self._view, columns=self._columns
+            )
             self._columns = False
             return self._line(kind, rendered)
-        if self._form is Form.METADATA:
+        if self._view.form is Form.METADATA:
             return self._line(kind, partial(obj))
         if change is None:
             return self._line(kind, obj)
@@ -127,10 +129,10 @@ class Watch:
         if initial:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         body: Obj = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
-        if self._form is Form.METADATA:
+        if self._view.form is Form.METADATA:
             body = partial(body)
-        if self._form is Form.TABLE:
-            body = render_table(self._tables, resource, [], metadata, columns=self._columns)
+        if self._view.form is Form.TABLE:
+            body = render_table(self._tables, resource, [], metadata, self._view, columns=self._columns)
         return self._line("BOOKMARK", body)
 
     @staticmethod

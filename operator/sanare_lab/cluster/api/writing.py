@@ -11,7 +11,7 @@ from aiohttp import web
 
 from sanare_lab.cluster import errors, managed, patch
 from sanare_lab.cluster.api.reading import listed
-from sanare_lab.cluster.api.rendering import json_answer, render_list, render_object, wanted_form
+from sanare_lab.cluster.api.rendering import View, json_answer, render_list, render_object
 from sanare_lab.cluster.api.request import Call
 from sanare_lab.cluster.api.scale import scale_of, scaled
 from sanare_lab.cluster.decoding import decode
@@ -39,6 +39,7 @@ class Writer:
         body = self._checked(call, await call.object_body())
         if call.resource.has_status and call.resource is not NODES:
             body.pop("status", None)
+            body |= {} if call.resource.custom else {"status": {}}
         created = self._store.create(call.resource, body, dry_run=call.dry_run, finish=self._finish(call, "Update"))
         return self._answer(call, created, 201)
 
@@ -190,8 +191,7 @@ class Writer:
                 dry_run=call.dry_run,
             )
         metadata = {"resourceVersion": self._store.resource_version}
-        form = wanted_form(call.http.headers.get("Accept", ""))
-        return json_answer(render_list(self._tables, call.resource, found, metadata, form))
+        return json_answer(render_list(self._tables, call.resource, found, metadata, View.of(call.http)))
 
     async def scale(self, call: Call) -> web.Response:
         """The scale subresource: GET, PUT and PATCH of replicas alone."""
@@ -210,8 +210,8 @@ class Writer:
         return json_answer(scale_of(self._store_update(call, changed, "Update")))
 
     def _answer(self, call: Call, obj: Obj, status: int = 200) -> web.Response:
-        form = wanted_form(call.http.headers.get("Accept", ""))
-        return json_answer(render_object(self._tables, call.resource, obj, form), status, call.warnings)
+        rendered = render_object(self._tables, call.resource, obj, View.of(call.http))
+        return json_answer(rendered, status, call.warnings)
 
 
 def _other_name(obj: Obj, name: str) -> errors.ApiError:
