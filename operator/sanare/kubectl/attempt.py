@@ -22,7 +22,11 @@ _IDLE_SECONDS = 15.0
 
 
 class AttemptKubectl:
-    """Implements `Kubectl` for one attempt; made by `Gate.attempt`, which also ends it."""
+    """Implements `Kubectl` for one attempt; made by `Gate.attempt`, which also ends it.
+
+    Attributes:
+        server: the URL that kubectl's requests go to; it holds the attempt's token.
+    """
 
     def __init__(
         self,
@@ -35,12 +39,18 @@ class AttemptKubectl:
         output_limit: int,
     ) -> None:
         self._session = session
+        self.server = server
         self._token = token
         self._kubectl = kubectl_path
         self._timeout = command_timeout
         self._output_limit = output_limit
         self._root = Path(tempfile.mkdtemp(prefix="sanare-attempt-"))
         self._place = _prepare(self._root, server, session.grant.namespace)
+
+    @property
+    def home(self) -> Path:
+        """The private directory that lives as long as the attempt."""
+        return self._root
 
     def close(self) -> None:
         """Remove the kubeconfig and everything kubectl cached."""

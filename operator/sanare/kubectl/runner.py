@@ -111,10 +111,13 @@ async def _collect(
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill what is left of the process group, and reap the process."""
+    """Kill what is left of the process group, empty its pipes so that they close, and reap the process."""
     _kill(process)
     with suppress(TimeoutError):
         async with asyncio.timeout(_REAP_SECONDS):
+            for stream in (process.stdout, process.stderr):
+                while stream is not None and await stream.read(_PIECE):
+                    pass
             await process.wait()
 
 

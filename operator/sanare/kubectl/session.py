@@ -120,10 +120,10 @@ class Session:
         after = None if record.verb == "delete" or not answer.ok else _slim(answer.manifest())
         ref = replace(record.ref, uid=record.ref.uid or text(after, "metadata", "uid"))
         done = replace(record, status=answer.status, after=after, ref=ref)
-        await self._journal.done(done)
         self.records.append(done)
         if done.ok and done.verb == "delete" and done.before is not None:
             self._deleted[(done.ref.kind, done.ref.name)] = done.before
+        await self._journal.done(done)
 
     def _record(self, seen: _Seen) -> MutationRecord:
         request = seen.request
