@@ -14,6 +14,7 @@ from sanare_lab.cluster.resources import EVENTS
 from sanare_lab.cluster.store import ApiError, Store
 
 COMBINE_AFTER = 10
+_COMBINE_WITHIN = 600.0  # seconds of the cluster's time; after so long without one, messages count from none again
 _REMEMBERED = 8192  # events that may still be counted up; older ones start anew
 _KEPT = 20_000  # events in the store that one recorder wrote; the oldest go first
 
@@ -28,7 +29,7 @@ class Recorder:
         self._component = component
         self._host = host
         self._seen: OrderedDict[_Key, tuple[str, str]] = OrderedDict()
-        self._messages: OrderedDict[_Key, set[str]] = OrderedDict()
+        self._messages: OrderedDict[_Key, tuple[float, set[str]]] = OrderedDict()
         self._written: deque[tuple[str, str]] = deque()
         self._number = 0
 
@@ -48,7 +49,7 @@ class Recorder:
     def _record(self, about: Obj, kind: str, reason: str, message: str, field: str) -> None:
         message = message[:1023]
         group = (about["metadata"].get("uid", ""), field, kind, reason)
-        messages = _remembered(self._messages, group)
+        messages = self._similar(group)
         messages.add(message)
         key = (*group, message)
         if len(messages) >= COMBINE_AFTER:
@@ -56,6 +57,17 @@ class Recorder:
             message, key = f"(combined from similar events): {message}", (*group, "")
         if not self._count_up(key, message):
             self._first(key, about, kind, reason, message, field)
+
+    def _similar(self, group: _Key) -> set[str]:
+        """The different messages of one object and reason of late."""
+        now = self._store.clock.monotonic()
+        last, messages = self._messages.pop(group, (now, set()))
+        if now - last > _COMBINE_WITHIN:
+            messages = set()
+        self._messages[group] = (now, messages)
+        if len(self._messages) > _REMEMBERED:
+            self._messages.popitem(last=False)
+        return messages
 
     def _count_up(self, key: _Key, message: str) -> bool:
         where = self._seen.get(key)
@@ -108,14 +120,6 @@ class Recorder:
             oldest = self._written.popleft()
             if self._store.get(EVENTS, *oldest) is not None:
                 self._store.delete(EVENTS, *oldest)
-
-
-def _remembered(table: OrderedDict[_Key, set[str]], key: _Key) -> set[str]:
-    found = table.setdefault(key, set())
-    table.move_to_end(key)
-    if len(table) > _REMEMBERED:
-        table.popitem(last=False)
-    return found
 
 
 def _reference(about: Obj, field: str) -> Obj:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol
 
 from sanare_lab.cluster.node import images
 from sanare_lab.cluster.node.config import ConfigError, check_user, environment, expand_all, full_name
 from sanare_lab.cluster.node.images import Catalogue, Image, Refusal
 from sanare_lab.cluster.node.probes import Finding, Kind, Outcome, ProbeClock, ProbeOwner
+from sanare_lab.cluster.node.process import Process, Role
 from sanare_lab.cluster.node.run import FOREVER, Listener, Run, StartError
 from sanare_lab.cluster.node.shell import container_run
 from sanare_lab.cluster.node.volumes import MountError, Mounts
@@ -28,14 +26,6 @@ _CONFIG_RETRY = 12.0
 _BACKOFF_FIRST, _BACKOFF_MAX, _BACKOFF_RESET = 10.0, 300.0, 600.0
 
 
-class Role(Enum):
-    """What the container is to its pod."""
-
-    INIT = "initContainers"
-    SIDECAR = "sidecar"
-    MAIN = "containers"
-
-
 class Host(Protocol):
     """The pod that a container belongs to, and what its node offers."""
 
@@ -44,6 +34,7 @@ class Host(Protocol):
     recorder: Recorder
     catalogue: Catalogue
     pod: Obj
+    is_closing: bool  # nothing is started again: the pod is being deleted, or has done what it was for
 
     def now(self) -> float:
         """Seconds of the cluster's own time."""
@@ -64,27 +55,6 @@ class Host(Protocol):
     def changed(self, container: Container) -> None:
         """The container's status is another now."""
         ...
-
-
-@dataclass(slots=True)
-class Process:
-    """One start of the container: what it does, since when, and until when."""
-
-    run: Run
-    since: float
-    image: Image
-    env: dict[str, str]
-    files: Mounts
-    id: str = field(default_factory=lambda: f"containerd://{uuid.uuid4().hex}{uuid.uuid4().hex}")
-    ended: float = FOREVER
-
-    def elapsed(self, now: float) -> float:
-        """Seconds that it has run."""
-        return min(now, self.ended) - self.since
-
-    def log(self, now: float) -> list[str]:
-        """What it has written."""
-        return self.run.log(self.elapsed(now))
 
 
 class Container(ProbeOwner):
@@ -317,7 +287,7 @@ class Container(ProbeOwner):
         host.changed(self)
 
     def _restarts_after(self, code: int) -> bool:
-        if dig(self.host.pod, "metadata", "deletionTimestamp"):
+        if self.host.is_closing:
             return False
         policy = dig(self.host.pod, "spec", "restartPolicy") or "Always"
         if self.role is Role.SIDECAR:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sanare_lab.cluster.node.container import Container, Role
+from sanare_lab.cluster.node.container import Container
 from sanare_lab.cluster.node.images import Catalogue
 from sanare_lab.cluster.node.inspection import find
 from sanare_lab.cluster.node.network import NODE_IP, Network
 from sanare_lab.cluster.node.probes import Finding
+from sanare_lab.cluster.node.process import Role
 from sanare_lab.cluster.node.run import Listener
 from sanare_lab.cluster.node.status import is_past, pod_status
 from sanare_lab.cluster.node.volumes import Content, MountError, Mounts, VolumeReader
@@ -43,6 +44,7 @@ class PodLife:
         self.store, self.timers, self.recorder = machine.store, machine.timers, machine.recorder
         self.catalogue = machine.catalogue
         self.pod = pod
+        self.is_closing = False
         self.ip = ""
         self._machine = machine
         self._write = write
@@ -150,7 +152,8 @@ class PodLife:
         if container.role is not Role.MAIN and is_past(container) and not self._ending:
             self._advance()
         mains = [item for item in self.containers if item.role is Role.MAIN]
-        if not self._ending and mains and all(item.done for item in mains):
+        if not self.is_closing and all(item.done for item in mains):
+            self.is_closing = True
             for sidecar in self._running(Role.SIDECAR):
                 sidecar.stop(0.2)
         self._write(self)
@@ -174,7 +177,7 @@ class PodLife:
                 container.redefine(by_name[container.name])
 
     def _terminate(self) -> None:
-        self._ending = True
+        self._ending = self.is_closing = True
         if self._timer is not None:
             self._timer.cancel()
         grace = float(self.pod["metadata"].get("deletionGracePeriodSeconds", 30))

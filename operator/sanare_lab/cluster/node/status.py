@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sanare_lab.cluster.node.container import Container, Role
+from sanare_lab.cluster.node.container import Container
+from sanare_lab.cluster.node.process import Role
 from sanare_lab.cluster.objects import Obj, dig
 from sanare_lab.cluster.quantity import quantity
 
