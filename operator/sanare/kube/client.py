@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeAlias
 from urllib.parse import quote, urlencode
@@ -114,19 +114,16 @@ class KubeClient:
         self._timeout = timeout
 
     @classmethod
-    async def connect(cls, *, timeout: float = 30.0) -> Self:
-        """Use the pod's service account where there is one, else KUBECONFIG. Raises ConfigError."""
+    async def connect(cls, *, timeout: float = 30.0, kubeconfig: str | None = None) -> Self:
+        """Use the kubeconfig named, else the pod's service account, else KUBECONFIG. Raises ConfigError."""
         configuration = kubernetes_client.Configuration()
         try:
-            kubernetes_config.load_incluster_config(configuration)
-        except kubernetes_config.ConfigException:
-            try:
-                await kubernetes_config.load_kube_config(client_configuration=configuration)
-            except (kubernetes_config.ConfigException, OSError, ValueError) as error:
-                raise errors.ConfigError(
-                    f"no cluster to talk to: set KUBECONFIG to a readable kubeconfig, or run in a pod with a "
-                    f"service account ({one_line(str(error), 300)})"
-                ) from error
+            await _load_config(configuration, kubeconfig)
+        except (kubernetes_config.ConfigException, OSError, ValueError) as error:
+            raise errors.ConfigError(
+                f"no cluster to talk to: set KUBECONFIG to a readable kubeconfig, or run in a pod with a "
+                f"service account ({one_line(str(error), 300)})"
+            ) from error
         configuration.retries = None  # with 0 the library retries a 5xx answer without end
         configuration.connection_pool_maxsize = 100
         return cls(configuration, timeout=timeout)
@@ -308,6 +305,14 @@ class KubeClient:
         if uid:
             body["preconditions"] = {"uid": uid}
         await self.request("DELETE", resource.path(namespace, name), body=body)
+
+
+async def _load_config(configuration: Any, kubeconfig: str | None) -> None:
+    if kubeconfig is None:
+        with suppress(kubernetes_config.ConfigException):
+            kubernetes_config.load_incluster_config(configuration)
+            return
+    await kubernetes_config.load_kube_config(kubeconfig, client_configuration=configuration)
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

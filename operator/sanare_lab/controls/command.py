@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -75,7 +75,7 @@ async def _run(scenarios: tuple[Scenario, ...], plan: Plan, console: Console) ->
     def tell(outcome: ControlOutcome) -> None:
         console.print(f"{outcome.outcome:8} {outcome.scenario} {outcome.control}", highlight=False)
 
-    async with await KubeClient.connect() as client:
+    async with await KubeClient.connect(kubeconfig=plan.kubeconfig) as client:
         version = await client.request("GET", "/version")
         return await run_all(client, scenarios, plan, tell=tell), str(version.get("gitVersion", "unknown"))
 
@@ -85,9 +85,8 @@ async def _run_embedded(
 ) -> tuple[list[ControlOutcome], str]:
     with tempfile.TemporaryDirectory() as folder:
         async with Cluster() as cluster:
-            # Both our client and kubectl find the cluster by it.
-            os.environ["KUBECONFIG"] = str(cluster.write_kubeconfig(Path(folder) / "kubeconfig"))
-            outcomes, _ = await _run(scenarios, plan, console)
+            kubeconfig = str(cluster.write_kubeconfig(Path(folder) / "kubeconfig"))
+            outcomes, _ = await _run(scenarios, replace(plan, kubeconfig=kubeconfig), console)
     return outcomes, "embedded"
 
 

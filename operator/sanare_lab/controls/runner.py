@@ -35,6 +35,7 @@ class Plan:
         hold: seconds for which the evaluator wants health to last.
         durability: seconds of flat restart counts after one pod was deleted; 0 leaves that out.
         prefix: start of the namespaces' names.
+        kubeconfig: of the cluster, for kubectl; None leaves it to the environment.
     """
 
     parallel: int = 4
@@ -44,6 +45,7 @@ class Plan:
     durability: float = 60.0
     prefix: str = "lab-"
     kubectl: str = "kubectl"
+    kubeconfig: str | None = None
     registry: str = REGISTRY
 
     @property
@@ -95,7 +97,13 @@ async def run_control(client: KubeClient, scenario: Scenario, control: Control, 
     try:
         async with (
             asyncio.timeout(plan.limit),
-            staged(client, namespace=namespace, nonce=secrets.token_hex(8), kubectl=plan.kubectl) as stage,
+            staged(
+                client,
+                namespace=namespace,
+                nonce=secrets.token_hex(8),
+                kubectl=plan.kubectl,
+                kubeconfig=plan.kubeconfig,
+            ) as stage,
         ):
             return await _perform(run, stage)
     except TimeoutError:

@@ -86,12 +86,14 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(client: KubeClient, *, namespace: str, nonce: str, kubectl: str) -> AsyncIterator[Stage]:
+async def staged(
+    client: KubeClient, *, namespace: str, nonce: str, kubectl: str, kubeconfig: str | None = None
+) -> AsyncIterator[Stage]:
     """A fresh namespace, deleted afterwards whatever happens."""
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
     await client.create(BY_KIND["Namespace"], "", body)
     try:
-        yield Stage(client, Terminal(namespace, kubectl=kubectl), namespace, nonce)
+        yield Stage(client, Terminal(namespace, kubectl=kubectl, kubeconfig=kubeconfig), namespace, nonce)
     finally:
         await _delete(client, namespace)
 

@@ -25,9 +25,14 @@ def fill(text: str, variables: Mapping[str, str]) -> str:
 class Terminal:
     """kubectl in one namespace. Each command has a time-out in seconds; its process group is ended with it."""
 
-    def __init__(self, namespace: str, *, kubectl: str = "kubectl", timeout: float = 60.0) -> None:
-        self._namespace = namespace
-        self._kubectl = kubectl
+    def __init__(
+        self, namespace: str, *, kubectl: str = "kubectl", kubeconfig: str | None = None, timeout: float = 60.0
+    ) -> None:
+        self._command = [
+            kubectl,
+            *([f"--kubeconfig={kubeconfig}"] if kubeconfig else []),
+            f"--namespace={namespace}",
+        ]
         self._timeout = timeout
 
     async def follow(self, steps: tuple[Step, ...], variables: Mapping[str, str]) -> None:
@@ -45,9 +50,7 @@ class Terminal:
         """Exit code, and standard output or, after a failure, both outputs. Raises ToolTimeout, ConfigError."""
         try:
             process = await asyncio.create_subprocess_exec(
-                self._kubectl,
-                "--namespace",
-                self._namespace,
+                *self._command,
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -55,7 +58,7 @@ class Terminal:
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise ConfigError(f"no {self._kubectl} on PATH: install kubectl, or name it with --kubectl") from error
+            raise ConfigError(f"no {self._command[0]} on PATH: install kubectl") from error
         try:
             out, err = await asyncio.wait_for(process.communicate(stdin.encode()), self._timeout)
         except TimeoutError as error:
