@@ -170,6 +170,14 @@ def _last_seen(event: Manifest) -> str:
 
 
 async def _ask(kube: KubeClient, namespace: str, probe: Probe) -> Answer:
+    """One request from outside, repeated once where the proxy itself stumbled (over a closed connection)."""
+    answer = await _ask_once(kube, namespace, probe)
+    if answer.known or "forbidden" in answer.failure:
+        return answer
+    return await _ask_once(kube, namespace, probe)
+
+
+async def _ask_once(kube: KubeClient, namespace: str, probe: Probe) -> Answer:
     path, query = address(namespace, probe)
     try:
         raw = await kube.raw("GET", path, query=query or None, timeout=_ASK_SECONDS, limit=4096)

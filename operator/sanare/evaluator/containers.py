@@ -139,7 +139,9 @@ def _ended(look: Look, workload: str, pod: Manifest, status: Manifest, end: Mani
     name = text(status, "name")
     ran_after = look.is_fresh(moment(end, "startedAt"))
     settles = 0.0 if ran_after and number(status, "restartCount") >= _SETTLED_RESTARTS else None
-    killed = _probe_failure(look, pod, moment(end, "startedAt"), "Liveness", "Startup")
+    # Events are rate-limited: that of the last run may be missing, and an earlier one of this pod says the same.
+    by_signal = number(end, "exitCode") in (137, 143)
+    killed = _probe_failure(look, pod, None if by_signal else moment(end, "startedAt"), "Liveness", "Startup")
     if text(end, "reason") == "OOMKilled":
         limit = text(_spec_of(pod, name), "resources", "limits", "memory") or "none"
         message = f"{workload}: container {name} is killed at its memory limit {limit} (OOMKilled)"

@@ -70,7 +70,7 @@ def check_containers(look: Look) -> Iterator[Seen]:
     """No container of a pod of the present revision waits for something that does not come, or ends."""
     for name in look.scope.workloads:
         workload = look.owned.workloads.get(name)
-        if workload is None or text(workload, "kind") in ("Job", "CronJob"):
+        if workload is None or text(workload, "kind") in ("Job", "CronJob") or not is_observed(workload):
             continue
         pods = look.owned.current(name)
         found = [fault for pod in pods for fault in pod_faults(look, name, pod)]
@@ -82,7 +82,8 @@ def check_containers(look: Look) -> Iterator[Seen]:
 def check_liveness(look: Look) -> Iterator[Seen]:
     """The HTTP probes by which the kubelet kills a container are answered as it wants them, asked from outside."""
     for name in look.scope.workloads:
-        for pod in look.owned.current(name):
+        pods = look.owned.current(name) if is_observed(look.owned.workloads.get(name, {})) else ()
+        for pod in pods:
             for container, field, probe in declared_probes(pod):
                 answer = look.snapshot.answers.get(probe)
                 if answer is None or not answer.known or not _is_probed(look, pod, container, field):
@@ -131,8 +132,15 @@ def _desired(workload: Manifest) -> int:
 _REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 
 
+def is_observed(workload: Manifest) -> bool:
+    """Whether the controller has acted on the present spec; before that, every pod is one of the spec before."""
+    replicated = text(workload, "kind") in (*_REPLICATED, "DaemonSet")
+    seen, present = number(workload, "status", "observedGeneration"), number(workload, "metadata", "generation")
+    return not replicated or seen >= present
+
+
 def _unobserved(name: str, workload: Manifest) -> Iterator[Seen]:
-    if number(workload, "status", "observedGeneration") < number(workload, "metadata", "generation"):
+    if not is_observed(workload):
         yield _incomplete(name, "its controller has not acted on the present spec yet")
 
 
@@ -163,6 +171,8 @@ def _deployment(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
 
 def _pods_fit(look: Look, name: str, workload: Manifest, desired: int, *, counted: bool) -> Iterator[Seen]:
     """The pods themselves: the controller's counts can be right while pods are old or differ from the template."""
+    if not is_observed(workload):
+        return
     current, old = look.owned.current(name), look.owned.old(name)
     serving = [pod for pod in old if not text(pod, "metadata", "deletionTimestamp")]
     if serving:

@@ -26,7 +26,10 @@ from sanare.evaluator.snapshot import Snapshot
 from sanare.text import one_line
 
 _MAX_CHECKS = 32
+# Checks whose failure explains that the workload's Services do not answer.
+_SOURCES = ("creation", "containers", "probes", "rollout")
 _ALSO = 2
+_STAGES = tuple(kind.value for kind in Kind)
 _FALSE_REPAIRS = frozenset(kind.value for kind in Kind if kind.is_false_repair)
 
 
@@ -70,14 +73,15 @@ def assess(look: Look) -> list[Seen]:
 
 def verdict_of(seen: Sequence[Seen], look: Look, *, previous: Sequence[CheckOutcome] = ()) -> Verdict:
     """The verdict that a list of outcomes, sorted by rank, amounts to."""
+    causes = [each for each in seen if not _is_derived(each, seen, look)]
     outcomes = tuple(each.outcome() for each in seen[:_MAX_CHECKS])
     first = seen[0] if seen else None
     if first is None:
         result, reason = Result.UNVERIFIED, "nothing of the Incident's targets could be checked"
     elif first.result is CheckResult.FAILED:
-        result, reason = Result.NOT_FIXED, _with_others(seen)
+        result, reason = Result.NOT_FIXED, _with_others(causes)
     elif first.result is CheckResult.UNKNOWN:
-        result, reason = Result.UNVERIFIED, f"nothing failed, but {_with_others(seen)}"
+        result, reason = Result.UNVERIFIED, f"nothing failed, but {_with_others(causes)}"
     else:
         result, reason = Result.FIXED, _health_in_words(look, seen)
     return Verdict(
@@ -85,27 +89,33 @@ def verdict_of(seen: Sequence[Seen], look: Look, *, previous: Sequence[CheckOutc
         reason=one_line(reason, 1024),
         kind=(first.kind or "") if first else Kind.UNKNOWN,
         signal=decide_signal(
-            outcomes,
+            [each.outcome() for each in causes],
             previous,
             consequences={kind.value for kind in CONSEQUENCES},
             worsened=_FALSE_REPAIRS,
+            stages=_STAGES,
         ),
         checks=outcomes,
         evaluated_at=look.now,
     )
 
 
+def _is_derived(each: Seen, seen: Sequence[Seen], look: Look) -> bool:
+    """Whether a Service does not answer because its own pods do not run: then it is no second fault."""
+    intended = look.scope.intended.get(each.object.removeprefix("Service/"), ())
+    return each.kind is Kind.UNREACHABLE and any(
+        other.result is CheckResult.FAILED and other.name in _SOURCES and other.object in intended for other in seen
+    )
+
+
 def _with_others(seen: Sequence[Seen]) -> str:
     """The deciding message, then at most two of other failures that stand for themselves."""
     first = seen[0]
-    others = [
-        each.message
-        for each in seen[1:]
-        if each.result is first.result
-        and each.kind not in CONSEQUENCES
-        and (each.object, each.kind) != (first.object, first.kind)
-    ]
-    return "; also ".join((first.message, *dict.fromkeys(others[:_ALSO])))
+    others: dict[tuple[str, str | None], str] = {(first.object, first.kind): first.message}
+    for each in seen[1:]:
+        if each.result is first.result and each.kind not in CONSEQUENCES:
+            others.setdefault((each.object, each.kind), each.message)
+    return "; also ".join(list(others.values())[: 1 + _ALSO])
 
 
 def _health_in_words(look: Look, seen: Sequence[Seen]) -> str:

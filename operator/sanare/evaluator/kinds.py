@@ -1,7 +1,8 @@
 """The evaluator's vocabulary: one word per sort of failure, most important first.
 
 The order of the members is the order in which failures decide a verdict: a repair that is none, then what keeps a
-container from running, then what is not ready, then what gets no traffic, then what people declared.
+container from running, then what is not ready, then what gets no traffic, then what people declared. Within these
+it is the order in which an object meets them: failing at a later one means that an earlier one is past.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ class Kind(StrEnum):
     FAILED_CREATE = "FailedCreate"  # the controller cannot create pods
     QUOTA_EXCEEDED = "QuotaExceeded"  # the same, because of a quota
     NO_REPLICAS = "NoReplicas"  # spec.replicas is 0
+    UNSCHEDULABLE = "Unschedulable"  # no node takes the pod
+    FAILED_MOUNT = "FailedMount"  # a volume cannot be mounted
     IMAGE_PULL = "ImagePull"  # the image cannot be pulled
     CONFIG_ERROR = "ContainerConfig"  # a reference or setting keeps the container from being created
-    FAILED_MOUNT = "FailedMount"  # a volume cannot be mounted
     CONTAINER_START = "ContainerStart"  # the runtime cannot start the command
     OOM_KILLED = "OOMKilled"  # killed at the memory limit
     LIVENESS_FAILING = "LivenessFailing"  # the kubelet kills it because its liveness or startup probe fails
     CRASH = "Crash"  # the process ends
-    UNSCHEDULABLE = "Unschedulable"  # no node takes the pod
     JOB_FAILED = "JobFailed"  # the Job has failed for good
 
     # Not ready (yet).

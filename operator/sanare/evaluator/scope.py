@@ -51,6 +51,11 @@ def scope_of(
     workloads: list[str] = []
     services: list[str] = []
     missing: list[str] = []
+    named = [found for target in incident.spec.targets if (found := _workload_key(target, snapshot, owned))]
+    for target in incident.spec.targets:
+        # An Incident that names a Service and one workload says itself what belongs together.
+        if target.kind == "Service" and len(named) == 1 and not intended.get(target.name):
+            intended[target.name] = (named[0],)
     for target in incident.spec.targets:
         if target.kind == "Service":
             exists = snapshot.find("Service", target.name) is not None
@@ -95,13 +100,17 @@ def selected_workloads(service: Manifest, owned: Ownership) -> list[str]:
 
 
 def intended_workloads(service: Manifest, owned: Ownership) -> tuple[str, ...]:
-    """The workloads that the Service is meant to reach: of those selected the ones that share its name, or all;
-    where none is selected, the one that fits best; nothing where two fit equally well."""
+    """The workloads that the Service is meant to reach.
+
+    Of those selected the ones that share its name; else the one of the very same name; else all selected. Where none
+    is selected, the one that fits best, if it is alone in that.
+    """
     selected = selected_workloads(service, owned)
-    scores = {name: _fit(service, name, owned) for name in (selected or owned.workloads)}
+    scores = {name: _fit(service, name, owned) for name in owned.workloads}
     if selected:
         named = [name for name in selected if scores[name] >= _NAME_WITHIN]
-        return tuple(named or selected)
+        namesake = [name for name, score in scores.items() if score == _SAME_NAME]
+        return tuple(named or namesake or selected)
     best = max(scores.values(), default=0)
     fitting = [name for name, score in scores.items() if score == best]
     return tuple(fitting) if len(fitting) == 1 and (best > _ALONE or len(scores) == 1) else ()
