@@ -21,7 +21,7 @@ from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
 from sanare_lab.app.image import build_archive
 from sanare_lab.controls.outcome import ControlOutcome, Outcome
-from sanare_lab.controls.runner import Plan, run_control
+from sanare_lab.controls.runner import Plan, Rooms, run_control
 from sanare_lab.scenarios.loader import load_all
 from sanare_lab.scenarios.scenario import Control, Scenario
 
@@ -55,15 +55,11 @@ async def running(request: pytest.FixtureRequest, images: None) -> AsyncIterator
         client = await KubeClient.connect()
     except ConfigError as error:
         pytest.skip(f"no cluster: {error}")
-    room = asyncio.Semaphore(PLAN.parallel)
-
-    async def one(scenario: Scenario, control: Control) -> ControlOutcome:
-        async with room:
-            return await run_control(client, scenario, control, PLAN)
-
+    rooms = Rooms.of(PLAN.parallel)
     wanted = [item.callspec.params["case"] for item in request.session.items if item.path == request.path]  # type: ignore[attr-defined]
     tasks = {
-        (scenario.id, control.name): asyncio.create_task(one(scenario, control)) for scenario, control in wanted
+        (scenario.id, control.name): asyncio.create_task(run_control(client, scenario, control, PLAN, rooms=rooms))
+        for scenario, control in wanted
     }
     yield tasks
     for task in tasks.values():

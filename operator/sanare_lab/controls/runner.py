@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
+from typing import Self
 
 from sanare.api.policy import PolicySpec, Verify
 from sanare.api.status import Result
@@ -50,8 +52,8 @@ class Plan:
 
     @property
     def limit(self) -> float:
-        """Seconds after which a whole control is given up, whatever it waits for."""
-        return 60.0 + self.proof + 3 * (self.converge + self.hold) + 2 * self.durability
+        """Seconds after which a control is given up, whatever it waits for; durability not counted."""
+        return 120.0 + self.proof + 3 * (self.converge + self.hold)
 
     @property
     def policy(self) -> PolicySpec:
@@ -74,42 +76,58 @@ class _Run:
         object.__setattr__(self, "blank", blank)
 
 
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """How many controls act at once, and how many hold at once: holding is waiting and costs the cluster little."""
+
+    acting: asyncio.Semaphore
+    holding: asyncio.Semaphore
+
+    @classmethod
+    def of(cls, size: int) -> Self:
+        """As much room for the one as for the other."""
+        return cls(asyncio.Semaphore(size), asyncio.Semaphore(size))
+
+
 async def run_all(
     client: KubeClient, scenarios: Iterable[Scenario], plan: Plan, *, tell: Told
 ) -> list[ControlOutcome]:
     """Every control of every scenario; `tell` hears of each as it ends. The order is the scenarios' own."""
-    gate = asyncio.Semaphore(plan.parallel)
+    rooms = Rooms.of(plan.parallel)
 
-    async def one(run: _Run) -> ControlOutcome:
-        async with gate:
-            outcome = await run_control(client, run.scenario, run.control, plan)
+    async def one(scenario: Scenario, control: Control) -> ControlOutcome:
+        outcome = await run_control(client, scenario, control, plan, rooms=rooms)
         tell(outcome)
         return outcome
 
-    runs = [_Run(scenario, control, plan) for scenario in scenarios for control in scenario.controls]
-    return list(await asyncio.gather(*(one(run) for run in runs)))
+    pairs = [(scenario, control) for scenario in scenarios for control in scenario.controls]
+    return list(await asyncio.gather(*(one(scenario, control) for scenario, control in pairs)))
 
 
-async def run_control(client: KubeClient, scenario: Scenario, control: Control, plan: Plan) -> ControlOutcome:
+async def run_control(
+    client: KubeClient, scenario: Scenario, control: Control, plan: Plan, *, rooms: Rooms
+) -> ControlOutcome:
     """One control in a fresh namespace. Never raises for what the cluster does: the outcome says it."""
     run = _Run(scenario, control, plan)
-    namespace = plan.prefix + secrets.token_hex(4)
     try:
-        async with (
-            asyncio.timeout(plan.limit),
-            staged(
-                client,
-                namespace=namespace,
-                nonce=secrets.token_hex(8),
-                kubectl=plan.kubectl,
-                kubeconfig=plan.kubeconfig,
-            ) as stage,
-        ):
-            return await _perform(run, stage)
+        async with AsyncExitStack() as stack:
+            async with rooms.acting, asyncio.timeout(plan.limit):
+                stage = await stack.enter_async_context(_stage(client, plan))
+                outcome = await _perform(run, stage)
+            if outcome.outcome is not Outcome.PASSED or outcome.result != Result.FIXED or not plan.durability:
+                return outcome
+            async with rooms.holding:
+                why = await _wear(run, stage)
+            return replace(outcome, outcome=Outcome.FAILED, why=why) if why else outcome
     except TimeoutError:
         return replace(run.blank, why=f"given up after {plan.limit:g} s")
     except SanareError as error:
         return replace(run.blank, why=one_line(str(error), 600))
+
+
+def _stage(client: KubeClient, plan: Plan) -> AbstractAsyncContextManager[Stage]:
+    namespace, nonce = plan.prefix + secrets.token_hex(4), secrets.token_hex(8)
+    return staged(client, namespace=namespace, nonce=nonce, kubectl=plan.kubectl, kubeconfig=plan.kubeconfig)
 
 
 async def _perform(run: _Run, stage: Stage) -> ControlOutcome:
@@ -129,8 +147,6 @@ async def _perform(run: _Run, stage: Stage) -> ControlOutcome:
     scene = await stage.look(function)
     is_whole = verdict.result is Result.FIXED and scene.answered  # the function decides, fields only guard
     why = judge(verdict, run.control.expect, answered=scene.answered)
-    if not why and is_whole and run.plan.durability:
-        why = await _wear(run, stage)
     return replace(
         run.blank,
         outcome=Outcome.FAILED if why else Outcome.PASSED,
