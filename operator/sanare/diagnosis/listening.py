@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import product
 
 from sanare.api.manifest import dig, items, number, text
 from sanare.diagnosis.environment import environment
@@ -21,6 +22,7 @@ _CLIENT = re.compile(
     r"NATS|SMTP|MAIL|LDAP|BACKEND|UPSTREAM|REMOTE|PROXY|PEER|TARGET|CLIENT|ELASTIC|ELASTICSEARCH|STATSD|OTEL|JAEGER|"
     r"SERVICE)_"
 )
+_PROBES = ("readinessProbe", "livenessProbe", "startupProbe")
 _MAIN_NAMES = frozenset({"PORT", "HTTP_PORT", "LISTEN_PORT", "SERVER_PORT", "APP_PORT", "BIND_PORT"})
 
 
@@ -30,6 +32,7 @@ class Source(Enum):
     LOG = auto()
     ENV = auto()
     DECLARED = auto()
+    PROBED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,10 @@ def _said(view: View, workload: Workload, container: Container) -> Iterator[tupl
             yield variable.port, Source.ENV, f"variable {variable.name} of container {container.name} names it"
     for port in items(container.spec, "ports"):
         yield number(port, "containerPort"), Source.DECLARED, f"container {container.name} declares it"
+    for field, handler in product(_PROBES, ("httpGet", "tcpSocket")):
+        probed = number(container.spec, field, handler, "port")
+        if probed:
+            yield probed, Source.PROBED, f"a probe of container {container.name} asks it"
 
 
 def _heard(view: View, workload: Workload, port: int, found: list[tuple[Container, Source, str]]) -> Heard:

@@ -47,6 +47,8 @@ _FILE = (
     re.compile(rf"{_FILE_PATH}:? ?[^\n/]{{0,30}}?\b(?i:no such file|not found|does not exist|missing)\b"),
 )
 
+_NODE_LOGS = "/var/log/pods/"  # the kubelet's own words where a container's log is gone from the node
+
 _ROUTE_LINE = re.compile(
     r"\b(?:serv(?:ing|es)|routes?|endpoints?|paths?|handl(?:ers?|ing)|mapped|registered|mounted|available|probes?)\b",
     re.I,
@@ -104,7 +106,7 @@ def rejected_variables(log: str) -> tuple[str, ...]:
 def missing_files(log: str) -> tuple[str, ...]:
     """Absolute paths of files that the process says it lacks."""
     found = (match["path"] for pattern in _FILE for match in pattern.finditer(log))
-    return tuple(dict.fromkeys(path for path in found if ".." not in path))
+    return tuple(dict.fromkeys(path for path in found if ".." not in path and not path.startswith(_NODE_LOGS)))
 
 
 def routes(log: str) -> tuple[str, ...]:

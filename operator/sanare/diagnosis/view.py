@@ -114,7 +114,7 @@ class View:
         return tuple(a for p, a in self.snapshot.answers.items() if _is_probe(p, name, ports) and a.known)
 
     def neighbours(self, workload: Workload, container: Container) -> Iterator[tuple[Workload, Container]]:
-        """Containers elsewhere with the same image: same pod, earlier revisions not included."""
+        """The other containers with the same image, of this workload and of all others."""
         for other in self.workloads:
             for candidate in other.containers:
                 same = other.ref == workload.ref and candidate.name == container.name
@@ -156,11 +156,8 @@ def _is_named(workload: Workload, targets: Sequence[Target], snapshot: Snapshot)
 def _mentions(value: object, name: str) -> bool:
     """Whether a reference of the pod spec (a field called name, claimName or the like) names it."""
     if isinstance(value, Mapping):
-        return any(
-            (key in ("name", "claimName") and inner == name) or _mentions(inner, name)
-            for key, inner in value.items()
-            if key not in ("containers", "initContainers") or not isinstance(inner, str)
-        )
+        named = any(value.get(key) == name for key in ("name", "claimName"))
+        return named or any(_mentions(inner, name) for inner in value.values())
     return isinstance(value, list) and any(_mentions(inner, name) for inner in value)
 
 

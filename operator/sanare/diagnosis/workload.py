@@ -147,8 +147,11 @@ class Workload:
         """Whether the present template runs everywhere it should, ready."""
         if text(self.manifest, "kind") not in ("Deployment", "StatefulSet", "DaemonSet"):
             return bool(self.pods) and all(is_ready(pod) or succeeded(pod) for pod in self.pods)
-        seen = number(self.manifest, "status", "observedGeneration")
-        if seen < number(self.manifest, "metadata", "generation"):
+        status = mapping(self.manifest, "status")
+        if number(status, "observedGeneration") < number(self.manifest, "metadata", "generation"):
+            return False
+        # More pods than updated ones: pods of an older template still stand in for those that do not come up.
+        if number(status, "replicas") > self._updated and self.ref.kind == "Deployment":
             return False
         return min(self._counted("readyReplicas", "numberReady"), self._updated) >= self.wanted
 

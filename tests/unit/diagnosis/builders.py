@@ -89,16 +89,22 @@ def app(
     boxes = list(containers) or [box(name)]
     its_labels = dict(labels or {"app": name})
     template = {"metadata": {"labels": its_labels}, "spec": {"containers": boxes, **pod_spec}}
-    ready = int(state.ready and replicas > 0)
+    ready, earlier_ones = int(state.ready and replicas > 0), list(old)
+    standing = sum(its_ready for _, its_ready in earlier_ones)
     deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": metadata(name, annotations=dict(annotations or {}), generation=1),
         "spec": {"replicas": replicas, "selector": {"matchLabels": its_labels}, "template": template},
-        "status": {"observedGeneration": 1, "readyReplicas": ready, "updatedReplicas": replicas},
+        "status": {
+            "observedGeneration": 1,
+            "replicas": replicas + standing,
+            "readyReplicas": ready + standing,
+            "updatedReplicas": replicas,
+        },
     }
     sets = [_replica_set(name, 9, template, ready)]
-    for age, (container, its_ready) in enumerate(old):
+    for age, (container, its_ready) in enumerate(earlier_ones):
         earlier = {"metadata": {"labels": its_labels}, "spec": {"containers": [container]}}
         sets.append(_replica_set(name, 8 - age, earlier, its_ready))
     pods = [_pod(name, template, state)] if replicas else []

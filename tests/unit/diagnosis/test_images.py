@@ -85,6 +85,11 @@ def test_what_the_cluster_runs_is_surer_than_what_an_annotation_says() -> None:
     assert (proven.confidence, named.confidence) == (Confidence.HIGH, Confidence.MEDIUM)
 
 
+def test_pods_of_an_earlier_revision_that_stand_in_do_not_hide_a_failed_update() -> None:
+    update = app("web", box(image="shop/app:2.0"), state=PULL, replicas=1, old=[(box(image="shop/app:1.0"), 1)])
+    assert values(only(found(update), "ImageNotPullable")) == ["shop/app:1.0"]
+
+
 def test_a_log_that_names_an_image_is_no_evidence() -> None:
     talking = app("cart", box("cart", "shop/db:1"), state=waiting("ErrImagePull"))
     logged = App(talking.objects, {"cart-9-a/cart": "pull shop/app:1.0y instead"})

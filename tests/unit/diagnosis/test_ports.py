@@ -73,6 +73,11 @@ ONE_CANDIDATE: dict[str, tuple[App, Answers, int]] = {
         9090,
     ),
     "declared, while no pod has ever run": (web(waiting("ImagePullBackOff"), declared=ports(8080)), {}, 8080),
+    "a probe, where the spec names no other": (
+        web(running(), declared=ports(8000), livenessProbe={"tcpSocket": {"port": 9090}}),
+        DOWN,
+        9090,
+    ),
     "the readiness probe of a ready pod": (
         web(running(), declared=ports(8080, 9090), readinessProbe={"httpGet": {"path": "/", "port": 9090}}),
         DOWN,

@@ -210,6 +210,9 @@ def applied(replicas: int) -> dict[str, str]:
             ["2"],
             id="the least of its autoscaler",
         ),
+        pytest.param(
+            [app("web", replicas=0, annotations={"shop.example/replicas": "4"})], ["4"], id="an annotation"
+        ),
         pytest.param([app("web", replicas=0)], [], id="nothing tells it"),
         pytest.param([app("web", replicas=0, annotations=applied(9000))], [], id="an absurd number"),
     ],

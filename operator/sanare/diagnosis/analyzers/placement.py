@@ -142,7 +142,7 @@ def _of_replicas(view: View, workload: Workload) -> Finding:
             Candidate(str(count), words, (patch(workload.ref, Change(("spec", "replicas"), 0, count)),))
             for count, words in known.items()
         ),
-        missing="" if len(known) == 1 else "no autoscaler or applied configuration says how many there were",
+        missing="" if len(known) == 1 else "no autoscaler, annotation or applied configuration tells their number",
     )
 
 
@@ -153,6 +153,9 @@ def _counts(view: View, workload: Workload) -> Iterator[tuple[int, str]]:
             name = f"HorizontalPodAutoscaler/{text(scaler, 'metadata', 'name')}"
             yield number(scaler, "spec", "minReplicas", default=1), f"the least that {name} asks for"
     yield _applied(workload.manifest), f"annotation {_LAST_APPLIED} asks for it"
+    for key, value in mapping(workload.manifest, "metadata", "annotations").items():
+        if key.endswith("replicas") and isinstance(value, str) and value.isdecimal() and len(value) < 5:
+            yield int(value), f"annotation {key} says so"
     for event in view.snapshot.all("Event"):
         about = mapping(event, "involvedObject")
         match = re.search(r"^Scaled down replica set \S+ from (\d+) to 0$", text(event, "message"))
