@@ -102,7 +102,8 @@ async def _apply(plan: Plan, kubectl: Kubectl) -> Report:
 
 def _repaired(finding: Finding) -> str:
     value = finding.repair.value if finding.repair else ""
-    return f"{finding.kind} {finding.ref} {finding.field.rpartition('.')[2]} -> {value}"
+    field = finding.field.removeprefix("spec.").removeprefix("template.spec.")
+    return f"{finding.kind} {finding.ref} {field} -> {value}"
 
 
 def _why(result: ToolResult) -> str:

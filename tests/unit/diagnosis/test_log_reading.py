@@ -92,7 +92,7 @@ def test_a_refused_value_is_read() -> None:
         pytest.param("No such file or directory: '/etc/shop/a.yml'", ("/etc/shop/a.yml",), id="python"),
         pytest.param("missing required file /etc/../root/.ssh", (), id="a path that climbs"),
         pytest.param(
-            'failed to try resolving symlinks in path "/var/log/pods/shop_web/web/1.log": no such file or directory',
+            'failed to resolve symlinks in path "/var/log/pods/shop_web/web/1.log": no such file or directory',
             (),
             id="the node's own log file",
         ),

@@ -18,6 +18,7 @@ from tests.unit.diagnosis.builders import (
     refused,
     running,
     service,
+    service_refused,
 )
 
 LOG = "app: listening on 127.0.0.1:8080"
@@ -96,6 +97,12 @@ def test_an_argument_is_opened() -> None:
         "path": "/spec/template/spec/containers/0/args/1",
         "value": "--bind=0.0.0.0:8080",
     }
+
+
+def test_without_a_log_the_setting_and_a_refused_service_are_enough() -> None:
+    silent = web("", env=env(BIND="127.0.0.1"))
+    finding = only(found(silent, service("web"), answers={**DOWN, **service_refused("web")}), "ListensOnLoopback")
+    assert entry_of(patch_of(finding)) == {"name": "BIND", "value": EVERY}
 
 
 @pytest.mark.parametrize(

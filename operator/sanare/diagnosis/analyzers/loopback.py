@@ -67,7 +67,12 @@ def _is_cut_off(view: View, workload: Workload, container: Container) -> bool:
         for port in items(service, "spec", "ports")
         for answer in view.service_answers(service, port)
     )
-    return refused and any(setting.is_plain for setting in _settings(view, workload, container))
+    return refused and is_told_loopback(view, workload, container)
+
+
+def is_told_loopback(view: View, workload: Workload, container: Container) -> bool:
+    """Whether a variable, argument or file plainly tells the process to bind to loopback."""
+    return any(setting.is_plain for setting in _settings(view, workload, container))
 
 
 def _finding(view: View, workload: Workload, container: Container) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, Ref, items, number, text
+from sanare.diagnosis.analyzers.loopback import is_told_loopback
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.likeness import nearest
 from sanare.diagnosis.listening import Heard, Source, choose, heard, is_up, listened
@@ -53,7 +54,12 @@ def _leads_nowhere(view: View, service: Manifest, port: Manifest, workload: Work
 
 
 def _keeps_to_itself(view: View, workload: Workload, target: int) -> bool:
-    return any(listener.port == target and listener.is_loopback for _, listener in listened(view, workload))
+    """Whether the process listens at the target port on loopback alone: by its log, else by its settings."""
+    said = [listener for _, listener in listened(view, workload)]
+    if said:
+        return any(listener.port == target and listener.is_loopback for listener in said)
+    main = (c for c in workload.containers if c.group is Group.MAIN)
+    return any(is_told_loopback(view, workload, container) for container in main)
 
 
 def _numbered(
