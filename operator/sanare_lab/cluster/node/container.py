@@ -194,8 +194,8 @@ class Container(ProbeOwner):
         self._normal("Started", "Container started")
         self.state = {"running": {"startedAt": timestamp(self.host.store.clock.now())}}
         self._schedule_end(process.run)
-        self.started = "startupProbe" not in self.spec
-        self.ready = self.started and "readinessProbe" not in self.spec
+        self.started = not self.spec.get("startupProbe")
+        self.ready = self.started and not self.spec.get("readinessProbe")
         self._start_probes()
         self.host.changed(self)
 
@@ -236,7 +236,7 @@ class Container(ProbeOwner):
             self.ready = bool(clock.passing)
         elif clock.passing and clock.kind is Kind.STARTUP:
             self.started = True
-            self.ready = "readinessProbe" not in self.spec
+            self.ready = not self.spec.get("readinessProbe")
             self._start_probes()
         elif not clock.passing:
             self._normal(

@@ -1,0 +1,16 @@
+"""The running cluster of these tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from sanare_lab.cluster.cluster import Cluster
+from tests.integration.cluster_behaviour.world import SCALE, World
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with Cluster(scale=SCALE) as cluster:
+        yield World(cluster)
