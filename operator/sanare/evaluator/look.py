@@ -44,8 +44,8 @@ class Look:
         )
 
     def is_fresh(self, moment: datetime | None) -> bool:
-        """Whether something happened after the last change."""
-        return self.since is None or (moment is not None and moment >= self.since)
+        """Whether something happened after the last change. Kubernetes' times are whole seconds, cut off."""
+        return self.since is None or (moment is not None and moment >= self.since.replace(microsecond=0))
 
     def log_line(self, pod: Manifest, container: str) -> str:
         """The last line of a container's log tail."""

@@ -102,8 +102,8 @@ def selected_workloads(service: Manifest, owned: Ownership) -> list[str]:
 def intended_workloads(service: Manifest, owned: Ownership) -> tuple[str, ...]:
     """The workloads that the Service is meant to reach.
 
-    Of those selected the ones that share its name; else the one of the very same name; else all selected. Where none
-    is selected, the one that fits best, if it is alone in that.
+    Of those selected the ones that share its name; else the one of the very same name; else all selected. Where
+    none is selected, the one that fits best, if it is alone in that.
     """
     selected = selected_workloads(service, owned)
     scores = {name: _fit(service, name, owned) for name in owned.workloads}

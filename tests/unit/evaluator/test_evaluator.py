@@ -1,0 +1,133 @@
+"""The evaluator at the API server's door: what it asks, what it makes of refusals, and what it refuses itself."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from sanare import errors
+from sanare.api.policy import PolicySpec
+from sanare.api.status import Result
+from sanare.evaluator.evaluator import Evaluator
+from sanare.evaluator.kinds import Kind
+from sanare.evaluator.snapshot import Answer
+from tests.unit.evaluator.fake_kube import FakeKube
+from tests.unit.evaluator.namespace import Namespace, config_map, incident, named, shop
+
+POLICY = PolicySpec.parse({"verify": {"convergeTimeout": "1s", "hold": "0s"}})
+
+
+def evaluator(kube: FakeKube) -> Evaluator:
+    return Evaluator(kube.door)
+
+
+async def test_capture_gives_the_baseline_and_the_verdict_on_it() -> None:
+    namespace = shop()
+    namespace.silent["web"] = Answer(failure="connection refused")
+    baseline, verdict = await evaluator(FakeKube(namespace)).capture(incident(), POLICY)
+    assert (verdict.result, verdict.kind) == (Result.NOT_FIXED, Kind.UNREACHABLE)
+    assert [check.kind for check in baseline.failing] == [Kind.UNREACHABLE]
+    assert [health.object for health in baseline.facts.neighbours] == ["Deployment/api", "Service/api"]
+
+
+async def test_secrets_are_never_asked_for() -> None:
+    kube = FakeKube(shop())
+    await evaluator(kube).capture(incident(), POLICY)
+    assert "pods" in kube.asked
+    assert not [asked for asked in kube.asked if "secret" in asked]
+
+
+async def test_a_later_look_needs_ten_lists_and_one_request_per_service_port() -> None:
+    kube = FakeKube(shop())
+    baseline, _ = await evaluator(kube).capture(incident(), POLICY)
+    kube.asked.clear()
+    await evaluator(kube).judge_now(incident(), POLICY, baseline)
+    assert len([asked for asked in kube.asked if "/" not in asked]) == 10
+    assert len([asked for asked in kube.asked if "/" in asked]) == 1
+
+
+async def test_a_later_look_lists_again_what_the_baseline_had() -> None:
+    kube = FakeKube(shop().add(named("NetworkPolicy", "deny")))
+    baseline, _ = await evaluator(kube).capture(incident(), POLICY)
+    kube.namespace.drop("NetworkPolicy", "deny")
+    verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, baseline)
+    assert verdict.kind == Kind.POLICY_DELETED
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (errors.Forbidden("no", status=403), Kind.FORBIDDEN),
+        (errors.Unreachable("gone"), Kind.TIMEOUT),
+        (errors.NotFound("what", status=404), Kind.UNKNOWN),
+    ],
+)
+async def test_a_list_that_fails_is_unknown_and_says_how(error: errors.KubeError, kind: Kind) -> None:
+    verdict, snapshot = await evaluator(FakeKube(shop(), {"EndpointSlice": error})).judge_now(
+        incident(), POLICY, None
+    )
+    assert (verdict.result, verdict.kind) == (Result.UNVERIFIED, kind)
+    assert snapshot.all("EndpointSlice") == ()
+    assert "EndpointSlice" in snapshot.unseen
+
+
+@pytest.mark.parametrize(
+    ("target", "namespaces", "reason"),
+    [
+        ("Deployment/nothing", ("shop",), "TargetNotFound"),
+        ("Deployment/nothing", (), "NamespaceGone"),
+        ("Gadget/web", ("shop",), "TargetKindUnknown"),
+    ],
+)
+async def test_an_incident_about_nothing_is_invalid(target: str, namespaces: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(errors.InvalidIncident) as caught:
+        await evaluator(FakeKube(shop(), namespaces=namespaces)).snapshot(incident(target))
+    assert caught.value.reason == reason
+
+
+async def test_a_target_whose_kind_cannot_be_listed_is_not_called_missing() -> None:
+    kube = FakeKube(shop(), {"Deployment": errors.Forbidden("no", status=403)})
+    verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, None)
+    assert verdict.result is Result.UNVERIFIED
+
+
+async def test_a_target_that_vanishes_after_the_baseline_is_deleted() -> None:
+    kube = FakeKube(shop())
+    baseline, _ = await evaluator(kube).capture(incident(), POLICY)
+    kube.namespace.objects.clear()
+    verdict, _ = await evaluator(kube).verify(incident(), POLICY, baseline, previous=None, since=datetime.now(UTC))
+    assert (verdict.result, verdict.kind, verdict.reason.split(";")[0]) == (
+        Result.NOT_FIXED,
+        Kind.DELETED,
+        "Deployment/web was deleted",
+    )
+
+
+async def test_verify_ends_fixed_with_the_start_of_the_healthy_window() -> None:
+    kube = FakeKube(shop())
+    baseline, _ = await evaluator(kube).capture(incident(), POLICY)
+    since = datetime.now(UTC)
+    verdict, _ = await evaluator(kube).verify(incident(), POLICY, baseline, previous=None, since=since)
+    assert verdict.result is Result.FIXED
+    assert verdict.healthy_since is not None
+    assert verdict.healthy_since >= since
+
+
+async def test_the_log_of_the_run_that_crashed_is_read() -> None:
+    namespace = shop()
+    status = namespace.pod()["status"]["containerStatuses"][0]
+    status.update(ready=False, restartCount=2, state={"waiting": {"reason": "CrashLoopBackOff"}})
+    status["lastState"] = {"terminated": {"exitCode": 1}}
+    kube = FakeKube(namespace, logs={"web-1-0/previous": "missing file /a\n\x1b[31mtoken=abcdef123\n"})
+    snapshot = await evaluator(kube).snapshot(incident())
+    assert snapshot.logs == {"web-1-0/web": "missing file /a\ntoken=[redacted]\n"}
+
+
+async def test_large_config_maps_are_cut_and_keep_their_keys() -> None:
+    namespace: Namespace = shop().add(config_map("big", text="x" * 100_000, other="y"))
+    snapshot = await evaluator(FakeKube(namespace)).snapshot(incident())
+    found = snapshot.find("ConfigMap", "big")
+    assert found is not None
+    assert sorted(found["data"]) == ["other", "text"]
+    assert len(found["data"]["text"].encode()) <= 4096
