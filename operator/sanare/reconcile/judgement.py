@@ -24,9 +24,9 @@ async def judge(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Judge)
     attempt = step.attempt
     baseline = await load_baseline(kit, chronicle.incident)
     before = chronicle.status.verdict
-    verdict, _ = await kit.evaluator.verify(
-        chronicle.incident, policy, baseline, previous=before, since=attempt.started_at
-    )
+    # Runs that crashed before the last mutation say nothing about it.
+    since = max((mutation.at for mutation in attempt.mutations), default=attempt.started_at)
+    verdict, _ = await kit.evaluator.verify(chronicle.incident, policy, baseline, previous=before, since=since)
     telemetry.VERIFY_SECONDS.observe(verdict.observed_seconds)
     telemetry.ATTEMPTS.labels(tier=attempt.tier, result=verdict.result).inc()
     judged = attempt.model_copy(
