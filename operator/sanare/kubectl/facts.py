@@ -71,7 +71,7 @@ _RESERVED_KEYS = re.compile(
     r"(^|\.)(sanare\.dev|kopf\.zalando\.org|kopf\.dev)/|^pod-security\.kubernetes\.io/|^kubernetes\.io/metadata"
     r"|(seccomp|apparmor)\.security\.(alpha|beta)\.kubernetes\.io/|^seccomp\.security"
 )
-_SNIPPET = re.compile(r"snippet|lua|auth-url", re.I)
+_SNIPPET = re.compile(r"snippet|[./-]lua|auth-url", re.I)
 _PLAIN_VOLUMES = frozenset({"configMap", "emptyDir", "persistentVolumeClaim", "downwardAPI", "ephemeral"})
 _PLAIN_PROJECTIONS = frozenset({"configMap", "downwardAPI"})
 

@@ -130,12 +130,14 @@ ALLOWED: Mapping[str, tuple[Flag, ...]] = {
         *map(_switch, _SWITCHES_GET),
         _flag("label-columns", selector, "L"),
         _flag("sort-by", field_path),
+        _flag("chunk-size", whole_number),
     ),
     "describe": (_SELECTOR, _switch("show-events")),
     "logs": (
         _flag("container", container_name, "c"),
         _switch("previous", "p"),
         _flag("tail", whole_number),
+        _flag("max-log-requests", whole_number),
         _flag("limit-bytes", whole_number),
         _flag("since", seconds),
         _flag("since-time", matching(r"[0-9T:.Z+-]{10,35}", "write an RFC 3339 time")),
@@ -159,7 +161,7 @@ ALLOWED: Mapping[str, tuple[Flag, ...]] = {
     "api-resources": (_switch("no-headers"), _flag("api-group", _word), _switch("namespaced")),
     "auth can-i": (_switch("list"), _switch("quiet", "q"), _switch("no-headers")),
     "wait": (_flag("for", any_text), _TIMEOUT, _SELECTOR),
-    "rollout status": (_TIMEOUT, _REVISION),
+    "rollout status": (_TIMEOUT, _REVISION, _switch("watch", "w")),
     "rollout history": (_REVISION, _flag("output", one_of("json", "yaml"), "o")),
     "rollout undo": (_flag("to-revision", whole_number), _DRY_RUN, _OUTPUT, _SELECTOR),
     "rollout restart": (_OUTPUT, _MANAGER, _SELECTOR),
@@ -224,6 +226,10 @@ ALLOWED: Mapping[str, tuple[Flag, ...]] = {
         _flag(
             "rule", matching(r"[\w.*/-]+=[a-z0-9-]+:[a-z0-9-]+", "write HOST/PATH=SERVICE:PORT"), repeatable=True
         ),
+    ),
+    "create quota": (
+        *_CREATE,
+        _flag("hard", matching(r"[\w./-]+=[\w.]+(,[\w./-]+=[\w.]+)*", "write pods=10,cpu=4")),
     ),
     "create poddisruptionbudget": (
         *_CREATE,

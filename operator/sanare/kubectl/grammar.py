@@ -34,6 +34,8 @@ _CREATE: Mapping[str, str] = {
     "ing": "ingress",
     "poddisruptionbudget": "poddisruptionbudget",
     "pdb": "poddisruptionbudget",
+    "quota": "quota",
+    "resourcequota": "quota",
 }
 _SERVICE_TYPES = ("clusterip", "nodeport", "loadbalancer")
 _SAY_INSTEAD: Mapping[str, str] = {

@@ -12,6 +12,7 @@ from sanare import errors
 from sanare.api.manifest import Manifest, Ref, mapping, text
 from sanare.errors import Refused
 from sanare.kube.client import KubeClient, Method, RawAnswer
+from sanare.kubectl.diff import changes
 from sanare.kubectl.grant import Grant
 from sanare.kubectl.journal import Journal, MutationRecord
 from sanare.kubectl.judge import judge_change
@@ -109,10 +110,8 @@ class Session:
             try:
                 live = await self._fetch(self._object_path(seen.request))
             except errors.KubeError:
-                live = None
-            happened = live is not None and live.ok and live.manifest() != (seen.before or {})
-            gone = live is not None and live.status == 404 and seen.request.verb == "delete"
-            if live is not None and (happened or gone):
+                live = RawAnswer(0, b"", "")
+            if _happened(seen, live):
                 return replace(live, status=200)
             return RawAnswer(504, str(error).encode(), "text/plain")
 
@@ -209,6 +208,13 @@ class Session:
             return deleted
         answer = await self._fetch(path)
         return job_template(mapping(request.body), answer.manifest()) if answer.ok else None
+
+
+def _happened(seen: _Seen, live: RawAnswer) -> bool:
+    """Whether a mutation that got no answer shows in the object as it is now."""
+    if seen.request.verb == "delete":
+        return live.status == 404
+    return live.ok and (seen.before is None or bool(changes(seen.before, live.manifest())))
 
 
 def _slim(manifest: Manifest) -> dict[str, Any]:

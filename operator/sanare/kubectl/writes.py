@@ -280,6 +280,7 @@ _CREATED: Mapping[str, str] = {
     "create service loadbalancer": "Service",
     "create ingress": "Ingress",
     "create poddisruptionbudget": "PodDisruptionBudget",
+    "create quota": "ResourceQuota",
 }
 
 READERS: Mapping[str, Reader] = {

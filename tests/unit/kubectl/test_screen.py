@@ -71,6 +71,7 @@ def test_a_command_is_rendered_in_one_spelling_and_bounded(argv: tuple[str, ...]
         (("delete", "pods", "a", "b"), "NeedsApproval.Bulk"),
         (("rollout", "restart", "deploy"), "NeedsApproval.Bulk"),
         (("delete", "svc", "web"), "NeedsApproval.Delete"),
+        (("create", "quota", "q", "--hard=pods=9"), "NeedsApproval.GuardedKind"),
         (("delete", "pod", "web-1", "--now"), "NeedsApproval.ForceDelete"),
         (("patch", "deploy", "web", "-p", '{"spec":{"replicas":0}}'), "NeedsApproval.Replicas"),
     ],
