@@ -141,7 +141,10 @@ def _ended(look: Look, workload: str, pod: Manifest, status: Manifest, end: Mani
     settles = 0.0 if ran_after and number(status, "restartCount") >= _SETTLED_RESTARTS else None
     # Events are rate-limited: that of the last run may be missing, and an earlier one of this pod says the same.
     by_signal = number(end, "exitCode") in (137, 143)
-    killed = _probe_failure(look, pod, None if by_signal else moment(end, "startedAt"), "Liveness", "Startup")
+    # A probe may fail in the moment in which a process ends by itself; that did not end it.
+    stopped = by_signal or number(end, "exitCode") == 0 or _is_killing(look, pod, name, moment(end, "startedAt"))
+    since = None if by_signal else moment(end, "startedAt")
+    killed = _probe_failure(look, pod, since, "Liveness", "Startup") if stopped else ""
     if text(end, "reason") == "OOMKilled":
         limit = text(_spec_of(pod, name), "resources", "limits", "memory") or "none"
         message = f"{workload}: container {name} is killed at its memory limit {limit} (OOMKilled)"
@@ -184,6 +187,15 @@ def _not_ready(look: Look, workload: str, pod: Manifest, name: str, started: dat
     # An answer such as 404 comes from a running server: it will say the same in a minute.
     settles = 20.0 if "statuscode: 4" in why else None
     return failed(CHECK, Kind.READINESS_FAILING, workload, message, settles=settles)
+
+
+def _is_killing(look: Look, pod: Manifest, container: str, since: datetime | None) -> bool:
+    """Whether the kubelet said that it stops this run of the container because of a probe."""
+    return any(
+        f"Container {container} failed" in text(event, "message")
+        for event in look.events(text(pod, "metadata", "uid"), "Killing")
+        if since is None or ((seen := event_moment(event)) is not None and seen >= since)
+    )
 
 
 def _probe_failure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, labels, mapping, owners, text
@@ -20,6 +21,8 @@ _GUARDS = {
     "NetworkPolicy": Kind.POLICY_DELETED,
     "PodDisruptionBudget": Kind.POLICY_DELETED,
 }
+# Kubernetes puts this ConfigMap into every namespace; it documents no application.
+_EVERYWHERE = "kube-root-ca.crt"
 # A neighbour may be in the middle of a restart of its own; longer than this many seconds is collateral damage.
 _NEIGHBOUR_SECONDS = 20.0
 
@@ -133,7 +136,7 @@ def _invention(change: Change, name: str) -> str:
         return "empty"
     written = "\n".join(_documented(change))
     for entry, value in data.items():
-        if _squeeze(str(value)) not in _squeeze(written):
+        if not _is_written(str(value), written):
             return f"with a value for {entry} that nothing in the namespace documents"
     return ""
 
@@ -141,7 +144,8 @@ def _invention(change: Change, name: str) -> str:
 def _documented(change: Change) -> Iterator[str]:
     """Every text that was in the namespace before: values and annotations of ConfigMaps and workloads."""
     for item in change.look.snapshot.all("ConfigMap"):
-        if not change.is_new("ConfigMap", text(item, "metadata", "name")):
+        name = text(item, "metadata", "name")
+        if name != _EVERYWHERE and not change.is_new("ConfigMap", name):
             yield from (str(value) for value in mapping(item, "data").values())
             yield from (str(value) for value in mapping(item, "metadata", "annotations").values())
     for name, workload in change.look.owned.workloads.items():
@@ -151,8 +155,11 @@ def _documented(change: Change) -> Iterator[str]:
     yield change.look.incident.spec.summary
 
 
-def _squeeze(value: str) -> str:
-    return "".join(value.split())
+def _is_written(value: str, texts: str) -> bool:
+    """Whether a value stands in a text: as a word of its own or, of several words, whatever the white space."""
+    if len(value.split()) > 1:
+        return "".join(value.split()) in "".join(texts.split())
+    return bool(re.search(rf"(?<![\w.-]){re.escape(value.strip())}(?![\w-]|\.\w)", texts))
 
 
 def rule_value_contradicted(change: Change) -> Iterator[Seen]:

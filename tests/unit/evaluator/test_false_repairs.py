@@ -149,6 +149,12 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
         Kind.STAND_IN_CREATED,
     ),
     (
+        "a part of a documented word is no documentation",
+        broken(MOUNTED, NOTES),
+        adds(config_map("web-confg", mode="stand")),
+        Kind.STAND_IN_CREATED,
+    ),
+    (
         "the volume becomes optional",
         broken(MOUNTED),
         with_volume(configMap={"name": "web-confg", "optional": True}),
