@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sanare_lab.cluster.cluster import Cluster
-from tests.integration.cluster_behaviour.world import SCALE, World
+from tests.integration.cluster_behaviour.world import IMAGES, SCALE, World
 
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Cluster(scale=SCALE) as cluster:
+    async with Cluster(scale=SCALE, images=IMAGES) as cluster:
         yield World(cluster)

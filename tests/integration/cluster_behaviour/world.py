@@ -7,11 +7,17 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sanare_lab.cluster.cluster import Cluster
+from sanare_lab.cluster.node import Image
 from sanare_lab.cluster.objects import Obj, dig, labels_of
 from sanare_lab.cluster.resources import DEPLOYMENTS, EVENTS, NAMESPACES, PODS, SERVICES, ResourceType
 
 T = TypeVar("T")
 SCALE = 60.0
+IMAGES = (
+    Image("shop.local/app:1"),
+    Image("shop.local/app:2"),
+    Image("shop.local/box:1", kind="shell", entrypoint=()),
+)
 _PATIENCE = 30.0  # wall seconds until a test gives up
 
 

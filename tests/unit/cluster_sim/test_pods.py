@@ -340,3 +340,19 @@ def test_a_pod_that_is_discarded_leaves_no_timer_and_frees_its_address(lab: Lab)
     assert len(lab.timers) == 0
     with pytest.raises(Exception, match="no route to host"):
         lab.machine.network.connect(life.ip, 8080)
+
+
+@pytest.mark.parametrize(
+    ("url", "ready"),
+    [
+        ("http://127.0.0.1:8080/readyz", True),
+        ("http://127.0.0.1:8081/readyz", False),
+        ("http://127.0.0.1:8080/other", False),
+        ("http://nowhere/readyz", False),
+    ],
+)
+def test_an_exec_probe_asks_from_within_the_pod(lab: Lab, url: str, *, ready: bool) -> None:
+    probe = {"exec": {"command": ["wget", "-q", "-O", "/dev/null", url]}}
+    life = lab.pod(app(env={"BIND": "127.0.0.1"}, readinessProbe=probe))
+    lab.timers.advance(5)
+    assert main(life)["ready"] is ready

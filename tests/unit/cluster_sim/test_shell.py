@@ -78,7 +78,7 @@ def test_a_missing_executable_is_a_start_error_in_runcs_words(command: list[str]
 
 
 def test_the_images_own_entrypoint_named_as_command_runs_the_app() -> None:
-    run = container_run(APP, ["/app/app.sh"], [], {"PORT": "9999"}, NoFiles())
+    run = container_run(APP, ["/app/serve"], [], {"PORT": "9999"}, NoFiles())
     assert isinstance(run, Run)
     assert run.listener(9999, 1.0) is not None
 

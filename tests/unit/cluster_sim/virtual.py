@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 
 from sanare_lab.cluster.clock import Clock
-from sanare_lab.cluster.node.images import DEFAULT_IMAGES, Catalogue
+from sanare_lab.cluster.node.images import Catalogue, Image
 from sanare_lab.cluster.node.lifecycle import Machine, PodLife
 from sanare_lab.cluster.node.network import Network
 from sanare_lab.cluster.node.volumes import Disks, VolumeReader
@@ -16,6 +16,8 @@ from sanare_lab.cluster.recorder import Recorder
 from sanare_lab.cluster.resources import CONFIG_MAPS, EVENTS, NAMESPACES, PODS, SECRETS
 from sanare_lab.cluster.store import Store
 from sanare_lab.cluster.timers import Timer, Timers
+
+IMAGES = (Image("shop.local/app:1"), Image("shop.local/box:1", kind="shell", entrypoint=()))
 
 
 class VirtualClock(Clock):
@@ -67,7 +69,7 @@ class Lab:
             self.store,
             self.timers,
             Recorder(self.store, "kubelet", "node0"),
-            Catalogue(DEFAULT_IMAGES),
+            Catalogue(IMAGES),
             Network(self.store),
             VolumeReader(self.store, self.disks),
         )

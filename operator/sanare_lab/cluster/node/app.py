@@ -14,6 +14,7 @@ from sanare_lab.cluster.node.run import Files, Line, Listener, Run, Site
 
 _MIB = 1024 * 1024
 _OWN_MEMORY = 2 * _MIB
+_ON_SIGTERM = 143
 
 
 def app_run(env: Mapping[str, str], files: Files) -> Run:
@@ -34,7 +35,7 @@ def _serving(env: Mapping[str, str], starting: Line) -> Run:
     ready = Line(delay, f"app: listening on {bind}:{port}, serving / /healthz /readyz")
     return Run(
         lines=(starting, ready),
-        term_code=0,
+        term_code=_ON_SIGTERM,
         listeners=(Listener(delay, bind, int(port), Site(pages, env.get("BACKEND_URL", ""))),),
         memory=_OWN_MEMORY + int(_number(env.get("ALLOC_MB")) * _MIB),
     )

@@ -48,6 +48,10 @@ class Host(Protocol):
         """The files of a container. Raises MountError."""
         ...
 
+    def fetch(self, url: str) -> int:
+        """The HTTP status that a request from the pod gets, 0 for none."""
+        ...
+
     def probe(self, container: Container, probe: Obj) -> Finding:
         """Ask a probe's question."""
         ...
@@ -165,7 +169,7 @@ class Container(ProbeOwner):
             self._wait("CreateContainerConfigError", str(exc))
             return self._after(_CONFIG_RETRY, self.begin)
         command, args = (expand_all(self.spec.get(key), env) for key in ("command", "args"))
-        run = container_run(image, command, args, env, files)
+        run = container_run(image, command, args, env, files, host.fetch)
         self._normal("Created", "Container created")
         if isinstance(run, StartError):
             return self._not_started(run)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sanare_lab.app.catalogue import CATALOGUE, ENTRYPOINT
+from sanare_lab.app.catalogue import CATALOGUE, ENTRYPOINT, Behaviour
 
 Kind: TypeAlias = Literal["app", "shell", "pause"]
 
@@ -35,19 +35,19 @@ class Image:
 
     name: str
     kind: Kind = "app"
-    entrypoint: tuple[str, ...] = ("/app/app.sh",)
+    entrypoint: tuple[str, ...] = ENTRYPOINT[Behaviour.APP]
     user: int = 0
     size: int = 1_997_494
 
 
+def _of_catalogue(name: str) -> Image:
+    found = CATALOGUE[name]
+    kind: Kind = "app" if found.behaviour is Behaviour.APP else "shell"
+    return Image(name, kind, ENTRYPOINT[found.behaviour], int(found.user or 0))
+
+
 DEFAULT_IMAGES: tuple[Image, ...] = (
-    *(
-        Image(name, kind=image.behaviour.value, entrypoint=ENTRYPOINT[image.behaviour], user=int(image.user or 0))
-        for name, image in CATALOGUE.items()
-    ),
-    *(Image(f"shop.local/app:{tag}") for tag in ("1", "1.0", "1.4.0", "2", "2.0")),
-    Image("shop.local/other:1"),
-    Image("shop.local/box:1", kind="shell", entrypoint=()),
+    *(_of_catalogue(name) for name in CATALOGUE),
     Image("kube.local/pause:1", kind="pause", entrypoint=("/pause",)),
 )
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from sanare_lab.cluster.node.container import Container
-from sanare_lab.cluster.node.network import ConnectionRefused, Network, NoRoute
+from sanare_lab.cluster.node.network import ConnectionRefused, Endpoint, Network, NoRoute
 from sanare_lab.cluster.node.probes import Finding, Outcome
 from sanare_lab.cluster.node.run import StartError
 from sanare_lab.cluster.node.shell import exec_exit
 from sanare_lab.cluster.objects import Obj
 
 
-def find(network: Network, ip: str, container: Container, probe: Obj) -> Finding:
-    """Ask what the probe asks of a container in the pod at `ip`."""
+def find(network: Network, pod: Endpoint, container: Container, probe: Obj) -> Finding:
+    """Ask what the probe asks of a container in that pod."""
     if "exec" in probe:
-        return _exec(container, probe["exec"].get("command") or [])
+        return _exec(network, pod, container, probe["exec"].get("command") or [])
     if "httpGet" in probe:
-        return _http(network, ip, container, probe["httpGet"])
+        return _http(network, pod.ip, container, probe["httpGet"])
     if "tcpSocket" in probe:
-        return _tcp(network, ip, container, probe["tcpSocket"])
+        return _tcp(network, pod.ip, container, probe["tcpSocket"])
     return Finding(Outcome.SUCCESS)
 
 
@@ -58,11 +58,11 @@ def _tcp(network: Network, ip: str, container: Container, action: Obj) -> Findin
     return Finding(Outcome.SUCCESS, settled=_is_settled(container))
 
 
-def _exec(container: Container, command: list[str]) -> Finding:
+def _exec(network: Network, pod: Endpoint, container: Container, command: list[str]) -> Finding:
     process = container.process
     if process is None:
         return Finding(Outcome.ERROR, "container not running")
-    result = exec_exit(process.image, command, process.env, process.files)
+    result = exec_exit(process.image, command, process.env, process.files, lambda url: network.fetch(url, pod))
     if isinstance(result, StartError):
         what = result.message.partition("runc create failed: ")[2]
         return Finding(

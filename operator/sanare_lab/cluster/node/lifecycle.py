@@ -106,7 +106,11 @@ class PodLife:
 
     def probe(self, container: Container, probe: Obj) -> Finding:
         """Ask a probe's question."""
-        return find(self._machine.network, self.ip, container, probe)
+        return find(self._machine.network, self, container, probe)
+
+    def fetch(self, url: str) -> int:
+        """The HTTP status that a request from this pod gets, 0 for none."""
+        return self._machine.network.fetch(url, self)
 
     def status(self) -> Obj:
         """The pod's status now."""

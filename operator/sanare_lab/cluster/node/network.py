@@ -104,21 +104,20 @@ class Network:
         if page is None:
             return _plain(404, b"not found\n", method)
         asks = listener.site.backend if urlsplit(path).path == "/" else ""
-        if asks and not self._is_up(asks, endpoint, hops - 1):
+        if asks and not 200 <= self.fetch(asks, endpoint, hops - 1) < 400:
             return _plain(502, b"backend unreachable\n", method)
         return _plain(200, page, method)
 
-    def _is_up(self, url: str, endpoint: Endpoint, hops: int) -> bool:
+    def fetch(self, url: str, endpoint: Endpoint, hops: int = _HOPS) -> int:
+        """The status that a GET from that pod gets, 0 where nothing answers."""
         if hops <= 0:
-            return False
-        parts = urlsplit(url)
+            return 0
         try:
-            host, port = parts.hostname or "", parts.port or 80
-            ip, target = self.resolve(host, port, endpoint)
-            answer = self.request(ip, target, "GET", parts.path or "/", source=endpoint.ip, hops=hops)
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            ip, target = self.resolve(parts.hostname or "", parts.port or 80, endpoint)
+            return self.request(ip, target, "GET", parts.path or "/", source=endpoint.ip, hops=hops).status
         except (ConnectionRefused, NoRoute, ValueError):
-            return False
-        return answer.status < 400
+            return 0
 
     def resolve(self, host: str, port: int, endpoint: Endpoint) -> tuple[str, int]:
         """Address and port that a name and port lead to from that pod. Raises ConnectionRefused or NoRoute."""

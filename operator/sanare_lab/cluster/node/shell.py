@@ -1,7 +1,7 @@
 """Shell: the commands of containers that are trivial enough to be foreseen, as a Run. Nothing is executed.
 
-`sleep`, `echo`, `cat`, `test`, `exit`, `true`, `false`, `httpd` and `nc` with a port, redirection to a file, `;`,
-`&&`, `||` and new lines. A loop is taken to go on for ever. What else a script does is taken to succeed at once,
+`sleep`, `echo`, `cat`, `test`, `exit`, `true`, `false`, `wget`, `httpd` and `nc` with a port, redirection to a file,
+`;`, `&&`, `||` and new lines. A loop is taken to go on for ever. What else a script does is taken to succeed at once,
 unless no such program exists: then it is the shell's 127.
 """
 
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeAlias
+from urllib.parse import urlsplit
 
 from sanare_lab.cluster.node.app import app_run
 from sanare_lab.cluster.node.images import BINARIES, Image
@@ -36,8 +38,21 @@ _MIB = 1024 * 1024
 _SHORTEST = 0.1  # seconds that even `true` takes
 
 
+Fetch: TypeAlias = Callable[[str], int]  # a URL to the HTTP status that a request from the pod gets, 0 for none
+
+
+def no_network(url: str) -> int:
+    """A pod that reaches nothing."""
+    return 0
+
+
 def container_run(
-    image: Image, command: Sequence[str], args: Sequence[str], env: Mapping[str, str], files: Files
+    image: Image,
+    command: Sequence[str],
+    args: Sequence[str],
+    env: Mapping[str, str],
+    files: Files,
+    fetch: Fetch = no_network,
 ) -> Run | StartError:
     """What a container does: its command, or its image's own, with its arguments."""
     argv = [*(command or image.entrypoint), *args]
@@ -49,18 +64,18 @@ def container_run(
         return not_executable(argv[0])
     script = _script(argv)
     if script is None:
-        return _Shell(image, env, files).run_one(argv)
-    return _Shell(image, env, files).run(script)
+        return _Shell(image, env, files, fetch).run_one(argv)
+    return _Shell(image, env, files, fetch).run(script)
 
 
 def exec_exit(
-    image: Image, argv: Sequence[str], env: Mapping[str, str], files: Files
+    image: Image, argv: Sequence[str], env: Mapping[str, str], files: Files, fetch: Fetch = no_network
 ) -> tuple[int, str] | StartError:
     """Exit code and output of a command run in a container (an exec probe)."""
     if not argv or not _exists(argv[0], image):
         return not_executable(argv[0] if argv else "")
     script = _script(argv)
-    shell = _Shell(image, env, files)
+    shell = _Shell(image, env, files, fetch)
     run = shell.run_one(argv) if script is None else shell.run(script)
     return run.code, "".join(f"{line.text}\n" for line in run.lines)
 
@@ -85,6 +100,7 @@ class _Shell:
     image: Image
     env: Mapping[str, str]
     files: Files
+    fetch: Fetch
     now: float = 0.0
     code: int = 0
     lines: list[Line] = field(default_factory=list)
@@ -130,7 +146,8 @@ class _Shell:
         while words and "=" in words[0] and is_shell and words[0].partition("=")[0].isidentifier():
             name, _, value = words.pop(0).partition("=")
             self.env = {**self.env, name: value}
-        words = words[1:] if words[:1] in (["exec"], ["busybox"]) else words
+        while words[:1] in (["exec"], ["busybox"], ["timeout"]):
+            words = words[2:] if words[0] == "timeout" else words[1:]
         if not words:
             return
         output = self._execute(words)
@@ -167,6 +184,8 @@ class _Shell:
             self.code = 0 if self._test([arg for arg in args if arg != "]"]) else 1
         elif program == "cat":
             return self._cat(args)
+        elif program == "wget":
+            return self._wget(args[-1] if args else "")
         return ""
 
     def _cat(self, paths: list[str]) -> str:
@@ -176,6 +195,13 @@ class _Shell:
             self.code = 1 if data is None else self.code
             output += f"cat: can't open '{path}': No such file or directory\n" if data is None else data.decode()
         return output
+
+    def _wget(self, url: str) -> str:
+        status = self.fetch(url)
+        self.code = 0 if 200 <= status < 400 else 1
+        if not status:
+            return f"wget: can't connect to remote host ({urlsplit(url).hostname}): Connection refused\n"
+        return f"wget: server returned error: HTTP/1.1 {status}\n" if self.code else ""
 
     def _test(self, args: list[str]) -> bool:
         if args[:1] == ["!"]:
