@@ -301,3 +301,21 @@ async def test_the_token_of_the_gate_is_in_no_output(cluster: Cluster) -> None:
         assert result.exit_code == 1
         assert "refused" in result.output
         assert kubectl.server.rpartition("/")[2] not in result.output
+
+
+async def test_an_impersonated_attempt_has_the_rights_of_its_account_only(cluster: Cluster) -> None:
+    rules = [{"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list", "patch"]}]
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "agent"}
+    subject = {"kind": "ServiceAccount", "name": "agent", "namespace": cluster.namespace}
+    for kind, fields in (
+        ("ServiceAccount", {}),
+        ("Role", {"rules": rules}),
+        ("RoleBinding", {"roleRef": role, "subjects": [subject]}),
+    ):
+        await cluster.kube.create(BY_KIND[kind], cluster.namespace, {"metadata": {"name": "agent"}, **fields})
+    account = f"system:serviceaccount:{cluster.namespace}:agent"
+    allowed = await cluster.run("label", "deploy", "web", "a=b", impersonate=account)
+    assert allowed.ok, allowed.output
+    refused = await cluster.run("label", "svc", "web", "a=b", impersonate=account)
+    assert refused.exit_code == 1
+    assert f'User "{account}" cannot' in refused.output

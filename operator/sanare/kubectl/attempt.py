@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from sanare import telemetry
 from sanare.errors import BudgetExceeded, Refused, ToolError, ToolTimeout
-from sanare.kubectl.redact import mask_output
-from sanare.kubectl.runner import Finished, Place, run
+from sanare.kubectl.output import readable
+from sanare.kubectl.runner import Place, run
 from sanare.kubectl.screen import Rendered, screen
 from sanare.kubectl.session import Session
 from sanare.kubectl.tool import Command, ToolResult
-from sanare.text import cap_middle, strip_hidden
 
 REFUSED = 126
 TIMED_OUT = 124
@@ -62,6 +62,7 @@ class AttemptKubectl:
         try:
             rendered = screen(command, self._session.grant.scope(timeout=wait))
         except Refused as refused:
+            telemetry.GATE_DECISIONS.labels(decision="Screened", rule=refused.rule).inc()
             return ToolResult(f"refused [{refused.rule}]: {refused}", REFUSED, refused.rule)
         self._check_budget(rendered)
         first_record, first_refusal = len(self._session.records), len(self._session.refusals)
@@ -91,23 +92,14 @@ class AttemptKubectl:
             return str(error), TIMED_OUT
         except ToolError as error:
             return str(error), REFUSED
-        return self._text(finished), finished.exit_code
+        output = readable(finished, token=self._token, limit=self._output_limit)
+        return output, finished.exit_code
 
     def _command_line(self, rendered: Rendered) -> tuple[str, ...]:
         extra = [f"--kubeconfig={self._place.kubeconfig}", f"--request-timeout={int(self._timeout)}s"]
         if rendered.verb == "delete" and self._session.grant.dry_run:
             extra.append("--wait=false")  # nothing is deleted, so there is nothing to wait for
         return (self._kubectl, *extra, *rendered.argv)
-
-    def _text(self, finished: Finished) -> str:
-        """Both streams as one text without escapes, credentials, or where the gate is."""
-        streams = [stream.decode("utf-8", "replace").rstrip("\n") for stream in (finished.stdout, finished.stderr)]
-        joined = "\n".join(stream for stream in streams if stream)
-        joined = joined.replace(f"/{self._token}", "").replace(self._token, "")
-        told = mask_output(strip_hidden(joined))
-        if finished.cut:
-            told += "\n[the output was longer and kubectl was stopped]"
-        return cap_middle(told, self._output_limit)
 
 
 def _prepare(root: Path, server: str, namespace: str) -> Place:

@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from aiohttp import web
 
-from sanare import errors
+from sanare import errors, telemetry
 from sanare.errors import ConfigError, Refused
 from sanare.kube.client import KubeClient, RawAnswer
 from sanare.kubectl.attempt import AttemptKubectl
@@ -123,8 +123,11 @@ class Gate:
         if session is None:
             return refusal(401, "Unauthorized", "this token is not, or no longer, valid")
         try:
-            return await self._decide(http, session, f"/{rest}")
+            answer = await self._decide(http, session, f"/{rest}")
+            telemetry.GATE_DECISIONS.labels(decision="Allowed", rule="").inc()
+            return answer
         except Refused as refused:
+            telemetry.GATE_DECISIONS.labels(decision="Refused", rule=refused.rule).inc()
             session.refusals.append(refused)
             return refusal(403, refused.rule, str(refused))
         except errors.KubeError as error:

@@ -22,6 +22,7 @@ from sanare.api.policy import Guard
 from sanare.kubectl.gate import Gate, Grant
 from sanare.kubectl.journal import MemoryJournal, MutationRecord
 from sanare.kubectl.undo import undo
+from sanare.telemetry import REGISTRY
 
 CORE = "/api/v1/namespaces/shop"
 DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
@@ -338,3 +339,14 @@ async def test_undo_does_not_delete_a_successor_of_what_it_created() -> None:
         report = await undo(d.client, d.journal.records)
         assert f"{CORE}/configmaps/n" in d.api.objects
         assert "replaced since" in report.leftovers[0]
+
+
+async def test_decisions_are_counted_by_rule() -> None:
+    def count(decision: str, rule: str) -> float:
+        return REGISTRY.get_sample_value("sanare_gate_decisions_total", {"decision": decision, "rule": rule}) or 0
+
+    allowed, refused = count("Allowed", ""), count("Refused", "Namespace")
+    async with desk() as d:
+        await d.send("GET", f"{CORE}/pods/web-1")
+        await d.send("GET", "/api/v1/namespaces/kube-system/pods")
+    assert (count("Allowed", "") - allowed, count("Refused", "Namespace") - refused) == (1, 1)
