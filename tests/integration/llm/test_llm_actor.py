@@ -237,6 +237,15 @@ async def test_thinking_and_unknown_blocks_go_back_as_they_came() -> None:
     }
 
 
+async def test_a_blank_text_beside_a_call_does_not_break_the_next_request() -> None:
+    call = {"type": "tool_use", "id": "", "name": "kubectl", "input": {"argv": ["get", "pods"]}}
+    done = await act(
+        Message(({"type": "text", "text": "\n"}, call), stop_reason="tool_use"), DONE, answers={"get pods": "none"}
+    )
+
+    assert done.report.end is End.COMPLETE
+
+
 @pytest.mark.parametrize(
     ("reply", "end", "note"),
     [

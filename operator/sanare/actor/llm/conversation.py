@@ -9,7 +9,7 @@ from typing import cast
 from anthropic.types import ContentBlockParam, MessageParam, TextBlockParam, ToolResultBlockParam
 
 from sanare.actor.llm.briefing import fence
-from sanare.actor.llm.service import Prompt, Reply
+from sanare.actor.llm.service import Block, Prompt, Reply
 from sanare.actor.llm.tool import KUBECTL
 
 MAX_TOKENS = 8_192
@@ -54,13 +54,18 @@ class Conversation:
         )
 
     def add_reply(self, reply: Reply) -> None:
-        """The model's reply, unchanged: its thinking is signed."""
-        content = cast("list[ContentBlockParam]", [dict(block) for block in reply.blocks])
+        """The reply, unchanged, since its thinking is signed; only blank texts, which the API refuses, go."""
+        blocks = [dict(block) for block in reply.blocks if not _is_blank(block)]
+        content = cast("list[ContentBlockParam]", blocks)
         self._messages.append({"role": "assistant", "content": content})
 
     def add_answers(self, answers: Iterable[Answer]) -> None:
         """All results of a reply's calls, in one message, as the API asks."""
         self._messages.append({"role": "user", "content": [answer.block() for answer in answers]})
+
+
+def _is_blank(block: Block) -> bool:
+    return block.get("type") == "text" and not str(block.get("text", "")).strip()
 
 
 def _with_breakpoint(messages: list[MessageParam]) -> list[MessageParam]:
