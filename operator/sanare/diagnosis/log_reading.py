@@ -47,8 +47,6 @@ _FILE = (
     re.compile(rf"{_FILE_PATH}:? ?[^\n/]{{0,30}}?\b(?i:no such file|not found|does not exist|missing)\b"),
 )
 
-_NODE_LOGS = "/var/log/pods/"  # the kubelet's own words where a container's log is gone from the node
-
 _ROUTE_LINE = re.compile(
     r"\b(?:serv(?:ing|es)|routes?|endpoints?|paths?|handl(?:ers?|ing)|mapped|registered|mounted|available|probes?)\b",
     re.I,
@@ -59,6 +57,12 @@ _STARTUP = re.compile(
     r"\b(?:ready|start(?:ed|ing|up)?|warm(?:ing|ed)?[ -]?up|boot(?:ing)?|init(?:ializ\w+)?)\b[^\n\d]{0,40}?"
     r"\b(?:in|takes?|for|after|about)\b[^\n\d]{0,12}(\d{1,4})\s?(?:s|sec|seconds)\b",
     re.I,
+)
+
+
+# What a node answers in the place of a log that it no longer has.
+_NO_LOG = re.compile(
+    r"\s*(?:unable to retrieve container logs|failed to (?:try resolving symlinks|open log file))\b"
 )
 
 
@@ -73,6 +77,11 @@ class Listener:
     def is_loopback(self) -> bool:
         """Whether nobody outside the pod can reach it."""
         return is_loopback(self.address)
+
+
+def is_log(text: str) -> bool:
+    """Whether a text is a container's log, and not the node's word that there is none."""
+    return _NO_LOG.match(text) is None
 
 
 def is_loopback(address: str) -> bool:
@@ -106,7 +115,7 @@ def rejected_variables(log: str) -> tuple[str, ...]:
 def missing_files(log: str) -> tuple[str, ...]:
     """Absolute paths of files that the process says it lacks."""
     found = (match["path"] for pattern in _FILE for match in pattern.finditer(log))
-    return tuple(dict.fromkeys(path for path in found if ".." not in path and not path.startswith(_NODE_LOGS)))
+    return tuple(dict.fromkeys(path for path in found if ".." not in path))
 
 
 def routes(log: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sanare.api.incident import Target
 from sanare.api.manifest import Manifest, items, mapping, owners, text
 from sanare.diagnosis.likeness import nearness
+from sanare.diagnosis.log_reading import is_log
 from sanare.diagnosis.workload import Container, State, Workload, is_ready, workloads_of
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
 
@@ -45,12 +46,10 @@ class View:
         return tuple(w for w in self.targets if not w.is_settled or self.is_restarting(w))
 
     def is_restarting(self, workload: Workload) -> bool:
-        """Whether a current pod's container has ended badly, or was killed for its liveness probe."""
+        """Whether a current pod's container has ended badly, or was killed, as for its liveness probe."""
         states = [state for c in workload.containers for state in workload.states(c)]
-        return any(state.crashed for state in states) or (
-            any(state.restarts for state in states)
-            and any("Liveness probe failed" in e for e in self.events(workload))
-        )
+        told = any("Liveness probe failed" in message for message in self.events(workload))
+        return any(state.crashed or (state.restarts and (told or state.was_killed)) for state in states)
 
     def behind(self, service: Manifest) -> tuple[Workload, ...]:
         """The workloads whose pods a Service selects."""
@@ -82,7 +81,8 @@ class View:
 
     def log(self, state: State, container: Container) -> str:
         """The tail of that container's log in that pod."""
-        return self.snapshot.logs.get(f"{text(state.pod, 'metadata', 'name')}/{container.name}", "")
+        tail = self.snapshot.logs.get(f"{text(state.pod, 'metadata', 'name')}/{container.name}", "")
+        return tail if is_log(tail) else ""
 
     def logs(self, workload: Workload, container: Container) -> tuple[str, ...]:
         """The log tails of that container in the current pods."""

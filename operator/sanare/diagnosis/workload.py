@@ -73,6 +73,11 @@ class State:
     pulled: bool
 
     @property
+    def was_killed(self) -> bool:
+        """Whether its last end was a signal, as the kubelet sends for a failed probe; an event may not say so."""
+        return self.exit_code in (128 + 9, 128 + 15) and self.ended != "OOMKilled"
+
+    @property
     def crashed(self) -> bool:
         """Whether its last end was a failure that it has not got over."""
         return bool(self.ended) and self.exit_code != 0 and not (self.running and self.ready)

@@ -6,6 +6,7 @@ import pytest
 
 from sanare.diagnosis.log_reading import (
     Listener,
+    is_log,
     listeners,
     missing_files,
     missing_variables,
@@ -91,11 +92,6 @@ def test_a_refused_value_is_read() -> None:
         pytest.param("open /etc/shop/a.yaml: no such file or directory", ("/etc/shop/a.yaml",), id="go"),
         pytest.param("No such file or directory: '/etc/shop/a.yml'", ("/etc/shop/a.yml",), id="python"),
         pytest.param("missing required file /etc/../root/.ssh", (), id="a path that climbs"),
-        pytest.param(
-            'failed to resolve symlinks in path "/var/log/pods/shop_web/web/1.log": no such file or directory',
-            (),
-            id="the node's own log file",
-        ),
         pytest.param("reading /etc/shop/web.conf", (), id="a file that is there"),
     ],
 )
@@ -111,3 +107,11 @@ def test_routes_are_those_served_not_those_asked_for() -> None:
 def test_the_longest_start_is_read() -> None:
     assert startup_seconds("starting, takes about 12 s\nready in 40 seconds") == 40
     assert startup_seconds("listening on :8080") is None
+
+
+def test_a_node_s_word_about_a_lost_log_is_no_log() -> None:
+    assert not is_log("unable to retrieve container logs for containerd://51a3")
+    assert not is_log(
+        'failed to try resolving symlinks in path "/var/log/pods/x/web/2.log": no such file or directory'
+    )
+    assert is_log("app: unable to retrieve container logs")

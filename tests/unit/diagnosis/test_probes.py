@@ -181,6 +181,16 @@ def test_a_slow_start_gets_a_start_up_probe_beside_the_liveness_probe(workload: 
     assert probe["periodSeconds"] * probe["failureThreshold"] == seconds
 
 
+def test_the_exit_code_tells_a_kill_where_events_lack() -> None:
+    state = crashed("app: starting", code=137)
+    told = box(
+        livenessProbe=http("/healthz", periodSeconds=2, failureThreshold=3),
+        env=[{"name": "START_DELAY", "value": "20"}],
+    )
+    only(found(app("web", told, state=state)), "LivenessFasterThanStart")
+    assert found(app("web", box(livenessProbe=http("/healthz")), state=state)) == ()
+
+
 @pytest.mark.parametrize(
     "workload",
     [

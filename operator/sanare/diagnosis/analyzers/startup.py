@@ -32,14 +32,16 @@ def impatient_liveness(view: View) -> Iterator[Finding]:
 
 
 def _is_killed_early(view: View, asked: Asked, complaint: str) -> bool:
-    """Whether the kubelet kills the container before it listens: refused, never ready, and no word of listening."""
-    if "startupProbe" in asked.container.spec or not complaint or "statuscode" in complaint:
+    """Whether the kubelet kills the container before it listens: never ready, no word of listening, no answer."""
+    if "startupProbe" in asked.container.spec or "statuscode" in complaint:
         return False
     states = asked.workload.states(asked.container)
-    restarted = any(state.restarts for state in states)
+    killed = any(state.restarts and (complaint or state.was_killed) for state in states)
     known = _start_seconds(view, asked)
+    if known is not None and known >= asked.window:
+        return killed
     never_up = not listened(view, asked.workload) and not any(state.ready for state in states)
-    return restarted and (never_up or (known is not None and known >= asked.window))
+    return killed and never_up and bool(complaint)
 
 
 def _start_seconds(view: View, asked: Asked) -> int | None:
