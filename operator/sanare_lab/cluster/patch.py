@@ -53,7 +53,6 @@ def _operate(document: Any, operation: Obj) -> Any:
     if name == "remove":
         return _remove(document, path)
     if name == "replace":
-        _at(document, path)
         return _set(document, path, clone(operation.get("value")))
     if name == "test":
         if _at(document, path, missing_is_none=True) != operation.get("value"):
@@ -164,7 +163,7 @@ def _strategic_list(live: list[Any], patch: list[Any], schema: Schema, order: An
     key = schemas.merge_key(schema)
     if not key:
         merged = [*live, *(item for item in patch if item not in live)]
-        return _ordered(merged, live, order, key) if isinstance(order, list) else merged
+        return _ordered(merged, live, order if isinstance(order, list) else patch, key)
     if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
         return [clone(item) for item in patch if "$patch" not in item]
     if not live:

@@ -1,7 +1,7 @@
 """The cluster under test: the embedded one, or the one whose kubeconfig SANARE_CONFORMANCE_KUBECONFIG names.
 
-Both are spoken to in the same two ways: HTTP without credentials on loopback (`kubectl proxy` stands before the real
-one), and kubectl, taken from SANARE_KUBECTL or from PATH.
+Both are spoken to in the same two ways: HTTP without credentials on loopback (`kubectl proxy` stands before the
+real one), and kubectl, taken from SANARE_KUBECTL or from PATH.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ JSON_PATCH = "application/json-patch+json"
 APPLY = "application/apply-patch+yaml"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 IMAGE = "shop.local/app:1.4.2"  # known to both clusters; listens on PORT, answers /healthz
 PORT = 8080
 
@@ -77,9 +78,7 @@ class Target:
     is_embedded: bool
     kubectl_path: str
 
-    def call(
-        self, method: str, path: str, body: Any = None, *, kind: str = JSON, accept: str = JSON
-    ) -> Answer:
+    def call(self, method: str, path: str, body: Any = None, *, kind: str = JSON, accept: str = JSON) -> Answer:
         """One request. `body` is sent as it is where it is text, else as JSON."""
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=30)
         try:
@@ -111,7 +110,11 @@ class Target:
         """Run kubectl; skips the test where there is none."""
         if not self.kubectl_path:
             pytest.skip("no kubectl: set SANARE_KUBECTL or have it in PATH")
-        environment = {"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.kubeconfig.parent), "PATH": "/usr/bin:/bin"}
+        environment = {
+            "KUBECONFIG": str(self.kubeconfig),
+            "HOME": str(self.kubeconfig.parent),
+            "PATH": "/usr/bin:/bin",
+        }
         done = subprocess.run(
             [self.kubectl_path, *arguments],
             input=stdin,

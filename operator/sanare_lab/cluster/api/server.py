@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from sanare_lab.cluster.api import discovery, openapi, reviews
+from sanare_lab.cluster.api import discovery, openapi, openapi_v2, reviews
 from sanare_lab.cluster.api.logs import serve_logs
 from sanare_lab.cluster.api.pods import Pods, bind, evict
 from sanare_lab.cluster.api.proxy import Proxy
@@ -98,6 +98,8 @@ class ApiServer:
 
     def _openapi(self, path: str) -> web.Response:
         registry = self._store.registry
+        if path == "openapi/v2":
+            return web.Response(body=openapi_v2.document(), content_type=openapi_v2.MEDIA_TYPE)
         inner = path.removeprefix("openapi/v3").strip("/")
         if path == "openapi/v3":
             return json_answer(openapi.index(registry, self._book))
