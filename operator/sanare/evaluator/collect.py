@@ -58,6 +58,7 @@ _VALUES_BYTES = 256 * 1024
 _LOGS = 6
 _LOG_LINES = 30
 _LOG_BYTES = 4096
+_NO_LOG = b"unable to retrieve container logs"  # the kubelet's words, with status 200, for a log that is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +209,11 @@ def _worth_reading(
 
 
 def _previous(status: Manifest) -> bool:
-    """Whether the log of the run before this one is the telling one."""
-    return dig(status, "lastState", "terminated") is not None and dig(status, "state", "terminated") is None
+    """Whether the log of the run before this one is the telling one: the container runs again.
+
+    While it waits for its next run, the log is still that of the last one.
+    """
+    return dig(status, "lastState", "terminated") is not None and dig(status, "state", "running") is not None
 
 
 async def _tail(kube: KubeClient, namespace: str, pod: str, container: str, previous: bool) -> str:
@@ -221,6 +225,6 @@ async def _tail(kube: KubeClient, namespace: str, pod: str, container: str, prev
             raw = await kube.raw("GET", path, query=asked, timeout=_ASK_SECONDS, limit=4 * _LOG_BYTES)
         except errors.Unreachable:
             return ""
-        if raw.ok and raw.body.strip():
+        if raw.ok and raw.body.strip() and not raw.body.startswith(_NO_LOG):
             return clean(raw.body.decode("utf-8", "replace"), _LOG_BYTES)
     return ""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from sanare.api.manifest import Manifest, dig, items, mapping, number, text
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, condition, event_moment, event_time, is_ready, moment
+from sanare.evaluator.reach import declared_probes
 from sanare.evaluator.seen import Seen, failed
 from sanare.text import one_line
 
@@ -145,6 +146,7 @@ def _ended(look: Look, workload: str, pod: Manifest, status: Manifest, end: Mani
     stopped = by_signal or number(end, "exitCode") == 0 or _is_killing(look, pod, name, moment(end, "startedAt"))
     since = None if by_signal else moment(end, "startedAt")
     killed = _probe_failure(look, pod, since, "Liveness", "Startup") if stopped else ""
+    killed = killed or (_refused_probe(look, pod, name) if by_signal else "")
     if text(end, "reason") == "OOMKilled":
         limit = text(_spec_of(pod, name), "resources", "limits", "memory") or "none"
         message = f"{workload}: container {name} is killed at its memory limit {limit} (OOMKilled)"
@@ -208,6 +210,16 @@ def _probe_failure(
         recent = within is None or (seen is not None and look.now - seen <= within)
         if late and recent and said.startswith(probes):
             return said
+    return ""
+
+
+def _refused_probe(look: Look, pod: Manifest, name: str) -> str:
+    """What a liveness or startup probe of the container met when asked from outside, where that is a failure."""
+    for container, field, probe in declared_probes(pod):
+        for asked, answer in look.snapshot.answers.items():
+            same = container == name and (asked.kind, asked.port, asked.path) == ("Pod", probe.port, probe.path)
+            if same and answer.known and answer.status >= 400:
+                return f"{field} GET {probe.path} on port {probe.port} is answered with {answer.status}"
     return ""
 
 

@@ -33,7 +33,7 @@ class Ended:
         seconds = max(((self.healthy_since or self.now) - self.since).total_seconds(), 0.0)
         reason = verdict.reason
         if self.waited is not None and verdict.result is not Result.FIXED:
-            reason = one_line(f"{reason}; it did not change within {format_duration(self.waited)}", 1024)
+            reason = one_line(f"{reason}; still so after {format_duration(self.waited)}", 1024)
         times = {"healthy_since": self.healthy_since, "observed_seconds": round(seconds, 3), "reason": reason}
         return verdict.model_copy(update=times)
 

@@ -78,7 +78,7 @@ def test_what_may_still_get_better_is_waited_for_until_the_time_is_up() -> None:
     ended = end(watched.advance(look(61), WAITING))
     verdict = ended.stamped(verdict_of(ended.seen, look(61)))
     assert verdict.result is Result.NOT_FIXED
-    assert verdict.reason.endswith("0 of 1 available; it did not change within 1m")
+    assert verdict.reason.endswith("0 of 1 available; still so after 1m")
 
 
 def test_a_false_repair_ends_at_once() -> None:

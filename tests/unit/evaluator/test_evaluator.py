@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer
 from tests.unit.evaluator.fake_kube import FakeKube
-from tests.unit.evaluator.namespace import Namespace, config_map, incident, named, shop
+from tests.unit.evaluator.namespace import Namespace, ago, config_map, incident, named, shop
 
 POLICY = PolicySpec.parse({"verify": {"convergeTimeout": "1s", "hold": "0s"}})
 
@@ -114,12 +115,25 @@ async def test_verify_ends_fixed_with_the_start_of_the_healthy_window() -> None:
     assert verdict.healthy_since >= since
 
 
-async def test_the_log_of_the_run_that_crashed_is_read() -> None:
+@pytest.mark.parametrize(
+    ("state", "run"),
+    [({"waiting": {"reason": "CrashLoopBackOff"}}, "current"), ({"running": {"startedAt": ago(3)}}, "previous")],
+    ids=["waiting for its next run", "running again"],
+)
+async def test_the_log_of_the_run_that_crashed_is_read(state: dict[str, Any], run: str) -> None:
     namespace = shop()
     status = namespace.pod()["status"]["containerStatuses"][0]
-    status.update(ready=False, restartCount=2, state={"waiting": {"reason": "CrashLoopBackOff"}})
+    status.update(ready=False, restartCount=2, state=state)
     status["lastState"] = {"terminated": {"exitCode": 1}}
-    kube = FakeKube(namespace, logs={"web-1-0/previous": "missing file /a\n\x1b[31mtoken=abcdef123\n"})
+    gone = "unable to retrieve container logs for containerd://1"
+    kube = FakeKube(
+        namespace,
+        logs={
+            "web-1-0/current": gone,
+            "web-1-0/previous": gone,
+            f"web-1-0/{run}": "missing file /a\n\x1b[31mtoken=abcdef123\n",
+        },
+    )
     snapshot = await evaluator(kube).snapshot(incident())
     assert snapshot.logs == {"web-1-0/web": "missing file /a\ntoken=[redacted]\n"}
 
