@@ -39,8 +39,10 @@ LABEL org.opencontainers.image.title="sanare" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /opt/sanare /opt/sanare
 COPY --from=build /build/kubectl /usr/local/bin/kubectl
+# USER stands in for an entry in /etc/passwd: libraries ask for the name of a user that has only a number.
 ENV PATH=/opt/sanare/bin:/usr/local/bin:/usr/bin:/bin \
     HOME=/tmp \
+    USER=sanare \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     SANARE_KUBECTL=/usr/local/bin/kubectl
