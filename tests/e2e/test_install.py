@@ -66,8 +66,7 @@ class Install:
             kubectl("-n", self.shop, "wait", f"incident/{name}", goal, f"--timeout={PATIENCE}")
         except AssertionError as error:
             story = kubectl("-n", self.shop, "describe", "incident", name)
-            log = kubectl("-n", self.system, "logs", "deployment/sanare", "--tail=60")
-            raise AssertionError(f"{error}\n{story}\n{log}") from error
+            raise AssertionError(f"{error}\n{story}\n{told(self.system)}") from error
         return self.incident(name)
 
     def break_shop(self) -> None:
@@ -95,7 +94,7 @@ def installed(system: str, shop: str, *values: str) -> None:
     )
     flags = [word for value in sets for word in ("--set", value)]
     chart = str(ROOT / "charts/sanare")
-    run(
+    command = (
         "helm",
         "install",
         "sanare",
@@ -106,8 +105,18 @@ def installed(system: str, shop: str, *values: str) -> None:
         "--timeout",
         PATIENCE,
         "--take-ownership",
-        *flags,
     )
+    try:
+        run(*command, *flags)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{told(system)}") from error
+
+
+def told(system: str) -> str:
+    """What a person would look at when the operator does not come up."""
+    looks = (("describe", "pods"), ("logs", "deployment/sanare", "--tail=60"))
+    runs = [subprocess.run(["kubectl", "-n", system, *look], capture_output=True, text=True) for look in looks]
+    return "\n".join(f"{done.stdout}{done.stderr}" for done in runs)
 
 
 @pytest.fixture(params=["namespaced", "cluster-wide"])
