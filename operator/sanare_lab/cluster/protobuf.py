@@ -42,7 +42,7 @@ def decode(raw: bytes) -> Obj:
         api_version, kind = head.get(1, b"").decode(), head.get(2, b"").decode()
         name = _type_of(api_version, kind)
         return {"apiVersion": api_version, "kind": kind, **_message(name, envelope.get(2, b""))}
-    except (IndexError, ValueError, AttributeError, struct.error) as error:
+    except (IndexError, ValueError, TypeError, AttributeError, struct.error) as error:
         raise bad_request(f"the protobuf body cannot be read: {error}") from error
 
 

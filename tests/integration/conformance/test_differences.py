@@ -113,6 +113,14 @@ def _checks_scale_paths(target: Target, space: str) -> bool:
     return target.call("POST", apps(space, "deployments?dryRun=All"), body).status == 422
 
 
+def _mounts_tokens(target: Target, space: str) -> bool:
+    """Whether a Pod gets a volume with its service account's token."""
+    pod = deployment()["spec"]["template"]
+    pod["metadata"]["name"] = "p"
+    made = target.call("POST", core(space, "pods?dryRun=All"), pod).json
+    return bool(made["spec"].get("volumes"))
+
+
 # name of the difference in docs/embedded-cluster.md -> what the real cluster does and the embedded one does not
 DIFFERENCES: dict[str, Callable[[Target, str], bool]] = {
     "apply-conflicts": _apply_conflicts,
@@ -126,6 +134,7 @@ DIFFERENCES: dict[str, Callable[[Target, str], bool]] = {
     "diffs-in-refusals": _shows_what_changed,
     "eviction-budgets": _evictions_heed_budgets,
     "access": _checks_access,
+    "token-volumes": _mounts_tokens,
     "validation": _checks_scale_paths,
 }
 

@@ -25,6 +25,8 @@ from tests.integration.conformance.target import (
 
 __all__ = ["space", "target"]
 
+_MOMENT = "2026-01-02T03:04:05Z"
+
 
 def test_a_created_object_has_what_the_server_gives_it(target: Target, space: str) -> None:
     answer = target.call("POST", core(space, "configmaps"), config_map("a", k="v"))
@@ -229,15 +231,16 @@ def test_the_generation_counts_changes_of_spec_alone(target: Target, space: str)
 
 
 def test_the_status_subresource_writes_status_and_nothing_else(target: Target, space: str) -> None:
-    made = target.call("POST", apps(space, "deployments"), deployment(replicas=0))
-    assert made.json["status"] == {}
-    path = apps(space, "deployments/web")
-    body = {"spec": {"replicas": 7}, "status": {"collisionCount": 3}}
-    status = target.call("PATCH", f"{path}/status", body, kind=MERGE).json
-    assert status["status"]["collisionCount"] == 3
-    assert status["spec"]["replicas"] == 0
-    plain = target.call("PATCH", path, {"status": {"collisionCount": 9}}, kind=MERGE).json
-    assert plain["status"]["collisionCount"] == 3
+    assert target.call("POST", apps(space, "deployments"), deployment(replicas=0)).json["status"] == {}
+    made = target.call("POST", core(space, "services"), {**service(), "status": {"conditions": []}}).json
+    assert made["status"] == {"loadBalancer": {}}
+    condition = {"type": "A", "status": "True", "reason": "B", "message": "", "lastTransitionTime": _MOMENT}
+    body = {"spec": {"sessionAffinity": "ClientIP"}, "status": {"conditions": [condition]}}
+    status = target.call("PATCH", core(space, "services/web/status"), body, kind=MERGE).json
+    assert status["status"]["conditions"] == [condition]
+    assert status["spec"]["sessionAffinity"] == "None"
+    plain = target.call("PATCH", core(space, "services/web"), {"status": {"conditions": []}}, kind=MERGE).json
+    assert plain["status"]["conditions"] == [condition]
 
 
 def test_the_scale_subresource_reads_and_writes_replicas(target: Target, space: str) -> None:
