@@ -18,6 +18,7 @@ from tests.unit.diagnosis.builders import (
     only,
     patch_of,
     reached,
+    refused,
     running,
     up_not_ready,
     values,
@@ -129,6 +130,9 @@ def test_a_probe_s_port_is_repaired_from_where_the_process_listens() -> None:
     finding = only(found(broken, answers=reached("web", 8080)), "ProbePortWrong")
     assert patch_of(finding)[1]["value"] == 8080
     assert only(found(broken), "ProbePortWrong").repair is None
+    silent = app("web", box(readinessProbe=http("/readyz", 80)), state=up_not_ready(SERVES))
+    answers = {**refused("web", 80), **reached("web", 8080)}
+    assert values(only(found(silent, answers=answers), "ProbePortWrong")) == ["8080"]
 
 
 def test_a_probe_s_port_name_is_repaired_from_what_is_declared() -> None:

@@ -30,7 +30,7 @@ def probes(view: View) -> Iterator[Finding]:
                 yield _wrong_path(view, asked)
             elif not asked.port:
                 yield _unknown_port_name(asked)
-            elif "refused" in complaint and _listens_elsewhere(view, asked):
+            elif _is_refused(view, asked, complaint) and _listens_elsewhere(view, asked):
                 yield _wrong_port(view, asked)
 
 
@@ -39,6 +39,13 @@ def _is_not_found(view: View, asked: Asked) -> bool:
         return False
     answers = view.pod_answers(asked.workload, asked.port, asked.path)
     return bool(answers) and all(answer.reached and answer.status == 404 for answer in answers)
+
+
+def _is_refused(view: View, asked: Asked, complaint: str) -> bool:
+    """Whether nothing answers at the probe's port: by the kubelet's word, else by a request of ours."""
+    states = asked.workload.states(asked.container)
+    troubled = any(not state.ready or state.restarts for state in states)
+    return "refused" in complaint or (troubled and view.reached(asked.workload, asked.port) is False)
 
 
 def _wrong_path(view: View, asked: Asked) -> Finding:
