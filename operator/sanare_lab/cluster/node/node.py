@@ -27,7 +27,7 @@ class Node:
     """The one node of the embedded cluster. `start` it once the store has namespaces; `stop` ends every timer."""
 
     def __init__(
-        self, store: Store, clock: Clock, *, images: Iterable[Image] = DEFAULT_IMAGES, max_pods: int = 2000
+        self, store: Store, clock: Clock, *, images: Iterable[Image] = DEFAULT_IMAGES, max_pods: int = 1100
     ) -> None:
         self._store = store
         self._max_pods = max_pods
@@ -123,7 +123,10 @@ class Node:
         if gone or (life is not None and life.pod["metadata"]["uid"] != pod["metadata"]["uid"]):
             self._discard(key)
             life = None
-        if gone or dig(pod, "spec", "nodeName") != NODE_NAME:
+        node = dig(pod, "spec", "nodeName")
+        if not gone and node and pod["metadata"].get("deletionTimestamp") and not self._store.get(NODES, "", node):
+            self._store.remove(PODS, *key)  # nobody is left to end it: what the pod garbage collector does
+        if gone or node != NODE_NAME:
             return
         if life is not None:
             life.update(pod)

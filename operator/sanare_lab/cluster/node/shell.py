@@ -1,8 +1,8 @@
 """Shell: the commands of containers that are trivial enough to be foreseen, as a Run. Nothing is executed.
 
-`sleep`, `echo`, `cat`, `test`, `exit`, `true`, `false`, `wget`, `httpd` and `nc` with a port, redirection to a file,
-`;`, `&&`, `||` and new lines. A loop is taken to go on for ever. What else a script does is taken to succeed at once,
-unless no such program exists: then it is the shell's 127.
+`sleep`, `echo`, `cat`, `test`, `exit`, `true`, `false`, `wget`, `httpd` and `nc` with a port, redirection to a
+file, `;`, `&&`, `||` and new lines. A loop is taken to go on for ever. What else a script does is taken to succeed
+at once, unless no such program exists: then it is the shell's 127.
 """
 
 from __future__ import annotations

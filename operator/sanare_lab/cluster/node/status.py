@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
 from sanare_lab.cluster.node.container import Container
 from sanare_lab.cluster.node.process import Role
@@ -37,7 +38,7 @@ def container_status(container: Container) -> Obj:
         "started": container.started,
     }
     if container.process is not None:
-        status["imageID"] = f"sha256:{abs(hash(container.process.image.name)):064x}"[:71]
+        status["imageID"] = f"sha256:{sha256(container.process.image.name.encode()).hexdigest()}"
         status["containerID"] = container.process.id
     return status
 
