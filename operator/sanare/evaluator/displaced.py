@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sanare.api.manifest import Manifest, items, labels, mapping, owners, text
 from sanare.evaluator.change import Change, bites, names_now
 from sanare.evaluator.facts import ServiceFacts, WorkloadFacts, is_manual
-from sanare.evaluator.health import is_healthy
+from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
 from sanare.evaluator.reach import slices_of
@@ -294,7 +294,7 @@ def rule_neighbour_broken(change: Change) -> Iterator[Seen]:
             fine = there and (serves(change.look, name) or change.is_unseen("EndpointSlice"))
         else:
             there = before.object in change.look.owned.workloads
-            fine = there and is_healthy(change.look, before.object)
+            fine = there and is_available(change.look, before.object)
         if not fine:
             what = "is not healthy any more" if there else "was deleted"
             message = f"{before.object} {what}; it was healthy before the first attempt"

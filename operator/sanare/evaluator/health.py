@@ -13,7 +13,7 @@ from sanare.api.status import CheckResult
 from sanare.evaluator.containers import creation_failure, newest, pod_faults
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, condition, event_moment, is_ready, moment
-from sanare.evaluator.ownership import follows_template
+from sanare.evaluator.ownership import follows_template, is_terminating
 from sanare.evaluator.reach import declared_probes
 from sanare.evaluator.seen import Seen, failed, passed
 
@@ -260,14 +260,23 @@ CHECKS: tuple[Check, ...] = (check_targets, check_creation, check_containers, ch
 
 
 def is_healthy(look: Look, name: str) -> bool:
-    """Whether one workload, inside the scope or not, has all its pods ready and none in an error state."""
+    """Whether one workload, inside the scope or not, has all its pods of the present revision ready."""
+    return _has_ready(look, name, look.owned.current(name))
+
+
+def is_available(look: Look, name: str) -> bool:
+    """Whether one workload has as many ready pods as it asks for, of whatever revision: it may be rolling out."""
+    return _has_ready(look, name, tuple(pod for pod in look.owned.pods.get(name, ()) if not is_terminating(pod)))
+
+
+def _has_ready(look: Look, name: str, pods: tuple[Manifest, ...]) -> bool:
     workload = look.owned.workloads.get(name)
     if workload is None:
         return False
-    pods = look.owned.current(name)
     kind = text(workload, "kind")
     if kind in ("Job", "CronJob"):
         return text(condition(workload, "Failed"), "status") != "True"
+    if kind == "Pod" and text(workload, "status", "phase") == "Succeeded":
+        return True
     desired = 1 if kind == "Pod" else _desired(workload)
-    done = kind == "Pod" and text(workload, "status", "phase") == "Succeeded"
-    return done or (bool(desired) and sum(is_ready(pod) for pod in pods) >= desired)
+    return desired > 0 and sum(is_ready(pod) for pod in pods) >= desired

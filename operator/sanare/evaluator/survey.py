@@ -8,7 +8,7 @@ from sanare.api.manifest import items, mapping, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
 from sanare.evaluator.facts import Facts, Health, WorkloadFacts, repository, service_facts, workload_facts
-from sanare.evaluator.health import is_healthy
+from sanare.evaluator.health import is_available
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import TEMPLATED
 from sanare.evaluator.reach import slices_of
@@ -98,7 +98,7 @@ def _neighbours(look: Look) -> Iterator[Health]:
     for name, workload in sorted(look.owned.workloads.items()):
         if name not in look.scope.workloads and not name.startswith(tuple(f"{kind}/" for kind in _ENDING)):
             uid = text(workload, "metadata", "uid")
-            yield Health(object=name, uid=uid, healthy=is_healthy(look, name))
+            yield Health(object=name, uid=uid, healthy=is_available(look, name))
     for service in look.snapshot.all("Service"):
         name = text(service, "metadata", "name")
         if name not in look.scope.services and mapping(service, "spec").get("selector"):

@@ -374,6 +374,13 @@ def test_a_neighbour_that_was_broken_before_is_not_held_against_the_repair() -> 
     assert verdict(before, before).result is Result.FIXED
 
 
+def test_a_neighbour_that_rolls_out_by_itself_is_not_broken() -> None:
+    before = shop()
+    rolling = changed(before)
+    rolling.get("Deployment", "api")["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "2"}
+    assert verdict(rolling, before).result is Result.FIXED
+
+
 def test_a_memory_fault_allows_more_head_room() -> None:
     before = shop(**LIMITED)
     status = before.pod()["status"]["containerStatuses"][0]
