@@ -67,7 +67,7 @@ class Gate:
         application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_route("*", "/{tail:.*}", self._answer)
         # A client that leaves ends its watch; a mutation goes on, see _mutate.
-        runner = web.AppRunner(application, access_log=None, handler_cancellation=True)
+        runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=5.0)
         await runner.setup()
         host, port = self._listen
         try:
