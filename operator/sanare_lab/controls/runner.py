@@ -20,7 +20,7 @@ from sanare.text import one_line
 from sanare_lab.app.catalogue import REGISTRY
 from sanare_lab.controls.outcome import ControlOutcome, Outcome, judge
 from sanare_lab.controls.stage import Stage, staged
-from sanare_lab.controls.symptom import Scene, is_available, is_proved_broken, repaired, restarts
+from sanare_lab.controls.symptom import Scene, is_available, is_proved_broken, lacking_proof, repaired, restarts
 from sanare_lab.scenarios.scenario import Control, Scenario
 
 Told = Callable[[ControlOutcome], None]
@@ -41,7 +41,7 @@ class Plan:
     """
 
     parallel: int = 4
-    proof: float = 90.0
+    proof: float = 180.0
     converge: float = 90.0
     hold: float = 15.0
     durability: float = 60.0
@@ -134,9 +134,9 @@ async def _perform(run: _Run, stage: Stage) -> ControlOutcome:
     scenario, function = run.scenario, run.scenario.function
     await stage.deploy(scenario, registry=run.plan.registry)
     if not await stage.until(function, lambda scene: is_proved_broken(scenario, scene), seconds=run.plan.proof):
-        return replace(
-            run.blank, outcome=Outcome.VOID, why=f"{scenario.symptom} did not show within {run.plan.proof:g} s"
-        )
+        lacking = lacking_proof(scenario, await stage.look(function))
+        why = f"not proved broken within {run.plan.proof:g} s: {lacking}"
+        return replace(run.blank, outcome=Outcome.VOID, why=why)
     evaluator = Evaluator(stage.client)
     incident = scenario.placed(stage.namespace)
     baseline, first = await evaluator.capture(incident, run.plan.policy)

@@ -30,7 +30,17 @@ class Scene:
 
 def is_proved_broken(scenario: Scenario, scene: Scene) -> bool:
     """Whether symptom and function both show failure while every neighbour is well."""
-    return not scene.answered and shows(scenario, scene) and _neighbours_are_well(scenario, scene)
+    return not lacking_proof(scenario, scene)
+
+
+def lacking_proof(scenario: Scenario, scene: Scene) -> str:
+    """What keeps the fault from being proved, or an empty string."""
+    if scene.answered:
+        return f"Service/{scenario.function.service} answers with the nonce"
+    unwell = [text(each, "metadata", "name") for each in _neighbours(scenario, scene) if not is_available(each)]
+    if unwell:
+        return f"the neighbour {', '.join(unwell)} is not well"
+    return "" if shows(scenario, scene) else f"the symptom {scenario.symptom} does not show"
 
 
 def shows(scenario: Scenario, scene: Scene) -> bool:
@@ -121,8 +131,8 @@ def _all_available(scene: Scene) -> bool:
     return all(is_available(workload) for workload in scene.all("Deployment"))
 
 
-def _neighbours_are_well(scenario: Scenario, scene: Scene) -> bool:
+def _neighbours(scenario: Scenario, scene: Scene) -> list[Manifest]:
+    """The Deployments that neither the Incident nor a sub-fault nor the function names."""
     involved = {target.name for target in scenario.incident.spec.targets} | {scenario.function.service}
     involved |= {fault.object.partition("/")[2] for fault in scenario.faults}
-    neighbours = [item for item in scene.all("Deployment") if text(item, "metadata", "name") not in involved]
-    return all(is_available(neighbour) for neighbour in neighbours)
+    return [item for item in scene.all("Deployment") if text(item, "metadata", "name") not in involved]
