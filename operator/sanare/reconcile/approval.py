@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sanare.actor.actor import End, Report
+from sanare.api.incident import Mode
 from sanare.api.policy import PolicySpec
 from sanare.api.status import ConditionType, Proposal, ProposedAction, Result
 from sanare.decision.ladder import Apply, Escalate, Propose, planning_rung
@@ -56,7 +57,8 @@ class RecordingKubectl:
 async def propose(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Propose) -> None:
     """Let the actor work against dry runs, and show a person what it would have done."""
     rung = planning_rung(step.rung, chronicle.incident, policy)
-    case = await open_case(kit, chronicle, policy, rung)
+    recorded = policy.model_copy(update={"mode": Mode.PROPOSE})  # the actor is told that nothing is kept
+    case = await open_case(kit, chronicle, recorded, rung)
     if case is None:
         return
     journal = DryJournal()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from dataclasses import replace
 
 from sanare import errors
 from sanare.actor.actor import Case, End, KeepUsage, Report
@@ -12,6 +13,7 @@ from sanare.api.policy import PolicySpec, Rung
 from sanare.api.status import Attempt, AttemptState, ConditionType, Result, Usage
 from sanare.decision.ladder import Act, Interrupt
 from sanare.diagnosis.diagnose import diagnose
+from sanare.diagnosis.probing import confirm
 from sanare.kube.events import Happening
 from sanare.kubectl.gate import Grant
 from sanare.kubectl.tool import Kubectl
@@ -82,6 +84,7 @@ async def open_case(kit: Kit, chronicle: Chronicle, policy: PolicySpec, rung: Ru
         await chronicle.commit()
         return None
     incident = chronicle.incident
+    snapshot = await confirm(kit.kube, snapshot, incident)
     return Case(
         incident=incident,
         policy=policy,
@@ -97,15 +100,7 @@ async def _reflect(kit: Kit, chronicle: Chronicle, case: Case, report: Report) -
     entry = await kit.actors.reflect(case, report, keep=keep_usage(chronicle))
     chronicle.change(memory=remember(chronicle.status.memory, entry))
     chronicle.note("Reflected", f"attempt {entry.attempt}: {entry.kind}")
-    return Case(
-        incident=chronicle.incident,
-        policy=case.policy,
-        rung=case.rung,
-        snapshot=case.snapshot,
-        verdict=case.verdict,
-        findings=case.findings,
-        memory=chronicle.status.memory,
-    )
+    return replace(case, incident=chronicle.incident, memory=chronicle.status.memory)
 
 
 async def begin(chronicle: Chronicle, rung: Rung, number: int, *, model: str) -> None:

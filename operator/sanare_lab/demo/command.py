@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
@@ -70,9 +69,8 @@ async def _show(
 ) -> int:
     async with Cluster(scale=SCALE, crds=args.crds) as cluster:
         kubeconfig = cluster.write_kubeconfig(folder / "kubeconfig")
-        os.environ["KUBECONFIG"] = str(kubeconfig)
         screen.started(cluster.url)
-        plan = HealPlan(prefix="shop-", limit=LIMIT_SECONDS, kubectl=find_kubectl())
+        plan = HealPlan(prefix="shop-", kubectl=find_kubectl(), kubeconfig=kubeconfig)
         async with (
             _operator(folder),
             await KubeClient.connect(kubeconfig=str(kubeconfig)) as client,
@@ -95,8 +93,9 @@ def find_kubectl() -> str:
 
 
 @asynccontextmanager
-async def _operator(folder: Path) -> AsyncIterator[None]:
-    async with operator_process(log=folder / "operator.log"):
+async def _operator(folder: Path, kubeconfig: Path) -> AsyncIterator[None]:
+    environment = {"KUBECONFIG": str(kubeconfig)}
+    async with operator_process(log=folder / "operator.log", environment=environment):
         yield
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 from sanare.api.incident import Incident, IncidentSpec
 from sanare.api.model import API_VERSION
@@ -42,6 +43,7 @@ class HealPlan:
     limit: float = 480.0
     prefix: str = "heal-"
     kubectl: str = "kubectl"
+    kubeconfig: Path | None = None
     registry: str = REGISTRY
     policy: PolicySpec | None = None
 
@@ -113,7 +115,9 @@ async def heal(client: KubeClient, scenario: Scenario, plan: HealPlan) -> Healin
 async def broken(client: KubeClient, scenario: Scenario, plan: HealPlan) -> AsyncIterator[Stage]:
     """A namespace with the scenario deployed and proved broken. Raises SanareError where it does not break."""
     namespace = plan.prefix + secrets.token_hex(4)
-    async with staged(client, namespace=namespace, nonce=secrets.token_hex(8), kubectl=plan.kubectl) as stage:
+    async with staged(
+        client, namespace=namespace, nonce=secrets.token_hex(8), kubectl=plan.kubectl, kubeconfig=plan.kubeconfig
+    ) as stage:
         await stage.deploy(scenario, registry=plan.registry)
         proved = await stage.until(
             scenario.function, lambda scene: is_proved_broken(scenario, scene), seconds=plan.proof
@@ -154,15 +158,19 @@ async def watch_end(
     *,
     limit: float,
     phases: Iterable[Phase] = _ENDED,
-    tell: Callable[[Incident], None] = id,
+    tell: Callable[[Incident], None] = lambda _: None,
+    holds: Callable[[Incident], bool] = lambda _: True,
 ) -> Incident:
-    """Look until the Incident is in one of the phases; `tell` sees every look. Raises TimeoutError, KubeError."""
+    """Look until the Incident is in one of the phases and the condition holds; `tell` sees every look.
+
+    Raises TimeoutError, KubeError.
+    """
     wanted = frozenset(phases)
     async with asyncio.timeout(limit):
         while True:
             incident = await fetch_incident(stage.client, stage.namespace, name)
             tell(incident)
-            if incident.status.phase in wanted:
+            if incident.status.phase in wanted and holds(incident):
                 return incident
             await asyncio.sleep(_LOOK_EVERY)
 
