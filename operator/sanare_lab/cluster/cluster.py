@@ -79,6 +79,10 @@ class Cluster:
         await self.node.stop()
         await self.controllers.stop()
 
+    async def drop_connections(self) -> None:
+        """Cut every connection to the API now, watches too; it goes on serving at the same place."""
+        await self._api.restart()
+
     @property
     def url(self) -> str:
         """Where the API is, once started."""

@@ -46,7 +46,8 @@ class Store:
         self.registry = registry or Registry()
         self.hooks: list[Hook] = []
         self._objects: dict[str, dict[str, dict[str, Obj]]] = {}
-        self._version = int(clock.now().timestamp())
+        # microseconds, so that every version of a cluster before is older than the first of this one
+        self._version = int(clock.now().timestamp() * 1e6)
         self.log = ChangeLog(history, since=self._version)
 
     @property

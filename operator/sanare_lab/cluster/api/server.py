@@ -58,6 +58,11 @@ class ApiServer:
             await self._runner.cleanup()
             self._runner = None
 
+    async def restart(self) -> None:
+        """Close every connection and listen again on the same port."""
+        await self.stop()
+        await self.start(self.port)
+
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         try:
             fault = self._faults.next(request.method, request.path_qs)

@@ -63,6 +63,8 @@ class Watch:
     def _start(self) -> Iterable[bytes]:
         text = self._call.text("resourceVersion")
         version = parse_version(text)
+        if self._fault is FaultKind.STALE:
+            return
         if self._call.flag("sendInitialEvents") or version == 0:
             yield from (self._event("ADDED", obj) for obj in listed(self._store, self._call))
             if self._call.flag("sendInitialEvents"):
