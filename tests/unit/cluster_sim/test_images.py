@@ -37,6 +37,13 @@ def test_a_reference_is_valid_or_not(reference: str, *, valid: bool) -> None:
     assert images.is_valid(reference) is valid
 
 
+def test_an_upper_case_name_is_refused_for_its_case() -> None:
+    assert images.invalid_name("shop.local/APP:1").message == (
+        'Failed to apply default image tag "shop.local/APP:1": couldn\'t parse image name "shop.local/APP:1": '
+        "invalid reference format: repository name (APP) must be lowercase"
+    )
+
+
 def test_an_unknown_image_is_refused_in_containerds_words() -> None:
     answer = Catalogue([Image("shop.local/app:1")]).pull("shop.local/ap:1")
     assert isinstance(answer, Refusal)

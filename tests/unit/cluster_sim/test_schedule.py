@@ -32,6 +32,21 @@ def test_the_next_time_is_found(text: str, expected: str) -> None:
     assert found.strftime("%Y-%m-%dT%H:%M") == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "since", "expected"),
+    [
+        pytest.param("* * * * *", "2020-01-01T00:00", "2030-03-01T10:30", id="long missed"),
+        pytest.param("0 4 * * *", "2030-02-01T00:00", "2030-03-01T04:00", id="today"),
+        pytest.param("0 0 1 1 *", "2029-06-01T00:00", "2030-01-01T00:00", id="this year"),
+        pytest.param("0 11 * * *", "2030-03-01T09:00", None, id="not yet"),
+        pytest.param("*/10 * * * *", "2030-03-01T10:30", None, id="just done"),
+    ],
+)
+def test_the_latest_missed_time_is_found(text: str, since: str, expected: str | None) -> None:
+    found = parse_schedule(text).latest(dt.datetime.fromisoformat(f"{since}+00:00"), FRIDAY)
+    assert (found.strftime("%Y-%m-%dT%H:%M") if found else None) == expected
+
+
 @pytest.mark.parametrize("text", ["", "* * * *", "61 * * * *", "a * * * *", "5-1 * * * *"])
 def test_what_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):

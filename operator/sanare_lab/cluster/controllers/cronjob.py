@@ -46,11 +46,8 @@ class CronJobController(Controller):
             return None
         now = self.store.clock.now()
         last = dig(found, "status", "lastScheduleTime") or found["metadata"]["creationTimestamp"]
-        due = schedule.next_after(parse_timestamp(last))
-        if due is not None and due <= now and not found["spec"].get("suspend"):
-            later = schedule.next_after(due)
-            while later is not None and later <= now:
-                due, later = later, schedule.next_after(later)
+        due = schedule.latest(parse_timestamp(last), now)
+        if due is not None and not found["spec"].get("suspend"):
             self._start(found, jobs, due, now)
         else:
             self._report(found, jobs, dig(found, "status", "lastScheduleTime"))

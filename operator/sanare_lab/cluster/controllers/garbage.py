@@ -119,9 +119,7 @@ def _is_plain(change: Change) -> bool:
     if change.type != "MODIFIED" or change.old is None:
         return False
     new, old = change.object["metadata"], change.old["metadata"]
-    return all(
-        new.get(field) == old.get(field) for field in ("ownerReferences", "deletionTimestamp", "finalizers")
-    )
+    return all(new.get(field) == old.get(field) for field in ("ownerReferences", "deletionTimestamp", "finalizers"))
 
 
 def _disown(obj: Obj, uids: set[str]) -> None:

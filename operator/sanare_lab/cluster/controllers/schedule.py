@@ -22,6 +22,7 @@ _NAMES = {
     4: {name: number for number, name in enumerate(_DAYS.split())},
 }
 _HORIZON = dt.timedelta(days=1500)
+_WINDOWS = (*(dt.timedelta(minutes=minutes) for minutes in (10, 180, 3000, 60_000)), _HORIZON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,17 @@ class Schedule:
                 at += dt.timedelta(minutes=1)
             else:
                 return at
+        return None
+
+    def latest(self, since: dt.datetime, until: dt.datetime) -> dt.datetime | None:
+        """The last time after `since` and not after `until`, None where there is none."""
+        for window in _WINDOWS:
+            found = self.next_after(max(since, until - window))
+            if found is None or found > until:
+                continue
+            while (later := self.next_after(found)) is not None and later <= until:
+                found = later
+            return found
         return None
 
     def _is_day(self, at: dt.datetime) -> bool:

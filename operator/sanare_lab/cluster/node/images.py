@@ -114,8 +114,10 @@ def never_pulled(reference: str) -> Refusal:
 
 def invalid_name(reference: str) -> Refusal:
     """A reference that cannot be parsed."""
+    path = with_tag(reference).partition("/")[2].rpartition(":")[0]
+    case = f": repository name ({path}) must be lowercase" if path != path.lower() else ""
     message = (
         f'Failed to apply default image tag "{reference}": couldn\'t parse image name "{reference}": '
-        "invalid reference format"
+        f"invalid reference format{case}"
     )
     return Refusal("InvalidImageName", message, message)
