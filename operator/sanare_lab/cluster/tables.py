@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sanare_lab.cluster import jsonpath
+from sanare_lab.cluster.cells import age, created_at, since
 from sanare_lab.cluster.clock import Clock
-from sanare_lab.cluster.columns import COLUMNS, age, created_at, since
+from sanare_lab.cluster.columns import COLUMNS
 from sanare_lab.cluster.objects import Obj, name_of
 from sanare_lab.cluster.resources import ResourceType
 
