@@ -76,7 +76,7 @@ class Arena:
         """A scenario of the library, deployed in a namespace of its own and proved broken."""
         (found,) = load_all(only=[scenario])
         plan = HealPlan(
-            kubectl=self.kubectl, kubeconfig=self.kubeconfig, proof=self.pace.proof, registry=self.registry
+            kubectl=self.kubectl, kubeconfig=str(self.kubeconfig), proof=self.pace.proof, registry=self.registry
         )
         async with self.client() as client, broken(client, found, plan) as stage:
             yield Journey(self, found, stage)

@@ -70,9 +70,9 @@ async def _show(
     async with Cluster(scale=SCALE, crds=args.crds) as cluster:
         kubeconfig = cluster.write_kubeconfig(folder / "kubeconfig")
         screen.started(cluster.url)
-        plan = HealPlan(prefix="shop-", kubectl=find_kubectl(), kubeconfig=kubeconfig)
+        plan = HealPlan(prefix="shop-", kubectl=find_kubectl(), kubeconfig=str(kubeconfig))
         async with (
-            _operator(folder),
+            _operator(folder, kubeconfig),
             await KubeClient.connect(kubeconfig=str(kubeconfig)) as client,
             broken(client, scenario, plan) as stage,
         ):

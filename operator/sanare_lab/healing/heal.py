@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 from sanare.api.incident import Incident, IncidentSpec
 from sanare.api.model import API_VERSION
@@ -43,7 +42,7 @@ class HealPlan:
     limit: float = 480.0
     prefix: str = "heal-"
     kubectl: str = "kubectl"
-    kubeconfig: Path | None = None
+    kubeconfig: str | None = None
     registry: str = REGISTRY
     policy: PolicySpec | None = None
 
