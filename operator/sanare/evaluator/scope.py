@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from sanare.api.incident import Incident, Target
 from sanare.api.manifest import Manifest, labels, owners, text
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.ownership import Ownership, key, pod_template, selects, service_selector
+from sanare.evaluator.ownership import TEMPLATED, Ownership, key, pod_template, selects, service_selector
 from sanare.evaluator.snapshot import Snapshot
 
 _SAME_NAME, _NAME_WITHIN, _SIMILAR, _ALONE = 4, 3, 2, 1
@@ -106,11 +106,12 @@ def intended_workloads(service: Manifest, owned: Ownership) -> tuple[str, ...]:
     none is selected, the one that fits best, if it is alone in that.
     """
     selected = selected_workloads(service, owned)
-    scores = {name: _fit(service, name, owned) for name in owned.workloads}
     if selected:
-        named = [name for name in selected if scores[name] >= _NAME_WITHIN]
-        namesake = [name for name, score in scores.items() if score == _SAME_NAME]
-        return tuple(named or namesake or selected)
+        name = text(service, "metadata", "name")
+        named = [key for key in selected if _fit(service, key, owned) >= _NAME_WITHIN]
+        namesakes = [f"{kind}/{name}" for kind in TEMPLATED if f"{kind}/{name}" in owned.workloads]
+        return tuple(named or namesakes or selected)
+    scores = {key: _fit(service, key, owned) for key in owned.workloads}
     best = max(scores.values(), default=0)
     fitting = [name for name, score in scores.items() if score == best]
     return tuple(fitting) if len(fitting) == 1 and (best > _ALONE or len(scores) == 1) else ()
