@@ -92,9 +92,13 @@ class Controllers:
                 by_kind.setdefault(resource.key, []).append(controller)
         everywhere = [controller for controller in self._all if not controller.watches]
         with subscription:
+            seen = 0
             async for change in subscription:
                 for controller in [*by_kind.get(change.resource.key, ()), *everywhere]:
                     self._observe(controller, change)
+                seen += 1
+                if seen % _BATCH == 0:
+                    await asyncio.sleep(0)  # a full queue never suspends
 
     def _observe(self, controller: Controller, change: Change) -> None:
         try:

@@ -12,8 +12,8 @@ from sanare_lab.app.catalogue import CATALOGUE, ENTRYPOINT, Behaviour
 Kind: TypeAlias = Literal["app", "shell", "pause"]
 
 _BUSYBOX = """
-    sh ash httpd sleep echo cat env wget nc ls ps grep mkdir mkfifo test [ printf true false date head tail id
-    nslookup touch dd sed awk kill rm cut tr wc busybox timeout
+    sh awk cat cut date dd echo env false grep head httpd id kill ls mkdir mkfifo nc nslookup printf ps rm sed sleep
+    tail test touch tr true wc wget busybox
 """
 BINARIES = frozenset(_BUSYBOX.split())
 _REFERENCE = re.compile(
