@@ -89,7 +89,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   verbs: [get, patch]
 - apiGroups: [sanare.dev]
   resources: [incidentrecords]
-  verbs: [get, list, create, delete]
+  verbs: [get, list, create]
 - apiGroups: [sanare.dev]
   resources: [remediationpolicies]
   verbs: [get, list, watch]
