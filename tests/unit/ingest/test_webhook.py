@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from tests.unit.ingest.fake_api import ApiServer
 
 from sanare.ingest.webhook import create_routes
 from sanare.settings import Settings
+from tests.unit.ingest.fake_api import ApiServer
 
 TOKEN = "a-token-of-some-length"
 NOW = datetime(2026, 1, 2, 4, 0, tzinfo=UTC)
