@@ -220,6 +220,9 @@ def _refused_probe(look: Look, pod: Manifest, name: str) -> str:
             same = container == name and (asked.kind, asked.port, asked.path) == ("Pod", probe.port, probe.path)
             if same and answer.known and answer.status >= 400:
                 return f"{field} GET {probe.path} on port {probe.port} is answered with {answer.status}"
+        # The event may be late and the container down: a signal that no memory limit explains is the kubelet's.
+        if container == name and not text(_spec_of(pod, name), "resources", "limits", "memory"):
+            return f"it is stopped by a signal, and its {field} asks GET {probe.path} on port {probe.port}"
     return ""
 
 

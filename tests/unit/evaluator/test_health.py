@@ -150,6 +150,18 @@ CASES: list[tuple[str, tuple[Change, ...], Kind, str]] = [
         "statuscode: 404",
     ),
     (
+        "liveness whose event is late",
+        (
+            lambda ns: ns.pod()["spec"]["containers"][0].update(
+                livenessProbe={"httpGet": {"path": "/wrong", "port": 8080}}
+            ),
+            waits("CrashLoopBackOff", **ended("Error", 137)),
+        ),
+        Kind.LIVENESS_FAILING,
+        "Deployment/web: the kubelet restarts container web: it is stopped by a signal, and its livenessProbe asks "
+        "GET /wrong on port 8080",
+    ),
+    (
         "readiness",
         (runs_unready, event("Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 404")),
         Kind.READINESS_FAILING,
