@@ -105,6 +105,14 @@ def test_anti_affinity_keeps_two_of_a_kind_apart() -> None:
     assert [reason.text for reason in reasons] == ["node(s) didn't match pod anti-affinity rules"]
 
 
+def test_a_port_of_the_node_is_given_once() -> None:
+    ports = {"ports": [{"containerPort": 8080}]}
+    wanted = pod(hostNetwork=True, containers=[{"name": "c", **ports}])
+    assert reasons_against(wanted, NODE, NOTHING, [pod(containers=[{"name": "c", **ports}])]) == []
+    reasons = reasons_against(wanted, NODE, NOTHING, [wanted])
+    assert [reason.text for reason in reasons] == ["node(s) didn't have free ports for the requested pod ports"]
+
+
 def test_requests_are_the_sum_of_containers_or_the_largest_init_container() -> None:
     def container(cpu: str, **more: object) -> Obj:
         return {"name": "c", "resources": {"requests": {"cpu": cpu}}, **more}

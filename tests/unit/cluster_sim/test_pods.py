@@ -356,3 +356,18 @@ def test_an_exec_probe_asks_from_within_the_pod(lab: Lab, url: str, *, ready: bo
     life = lab.pod(app(env={"BIND": "127.0.0.1"}, readinessProbe=probe))
     lab.timers.advance(5)
     assert main(life)["ready"] is ready
+
+
+def test_a_second_container_on_the_same_port_cannot_bind_it(lab: Lab) -> None:
+    life = lab.pod(app(), {**app(), "name": "second"})
+    lab.timers.advance(6)
+    second = life.status()["containerStatuses"][1]
+    assert main(life)["ready"]
+    assert second["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+
+
+def test_a_second_container_on_another_port_forwards_to_the_first(lab: Lab) -> None:
+    forward = app(env={"PORT": "8081", "BACKEND_URL": "http://127.0.0.1:8080/", "NONCE": "through"})
+    life = lab.pod(app(env={"BIND": "127.0.0.1"}), {**forward, "name": "forward"})
+    lab.timers.advance(3)
+    assert lab.machine.network.request(life.ip, 8081, "GET", "/").body == b"through\n"

@@ -52,6 +52,10 @@ class Host(Protocol):
         """The HTTP status that a request from the pod gets, 0 for none."""
         ...
 
+    def ports_beside(self, container: Container) -> set[int]:
+        """The ports that the pod's other containers listen on, or will."""
+        ...
+
     def probe(self, container: Container, probe: Obj) -> Finding:
         """Ask a probe's question."""
         ...
@@ -173,7 +177,7 @@ class Container(ProbeOwner):
         self._normal("Created", "Container created")
         if isinstance(run, StartError):
             return self._not_started(run)
-        return self._launch(Process(run, host.now(), image, env, files))
+        return self._launch(Process(run.refused(host.ports_beside(self)), host.now(), image, env, files))
 
     def _not_started(self, error: StartError) -> None:
         self._warning("Failed", f"Error: {error.message}")

@@ -104,6 +104,11 @@ class PodLife:
                 return listener
         return None
 
+    def ports_beside(self, container: Container) -> set[int]:
+        """The ports that the pod's other containers listen on, or will."""
+        others = [item.process for item in self.containers if item is not container and item.is_running]
+        return {listener.port for process in others if process for listener in process.run.listeners}
+
     def probe(self, container: Container, probe: Obj) -> Finding:
         """Ask a probe's question."""
         return find(self._machine.network, self, container, probe)

@@ -68,7 +68,18 @@ def reasons_against(pod: Obj, node: Obj, used: Requests, neighbours: Sequence[Ob
         return [Reason(f"node(s) had untolerated taint(s): {{{taint['key']}: {taint.get('value', '')}}}")]
     if not _matches_node(pod, node):
         return [Reason(NO_MATCH)]
+    if host_ports(pod) & {port for other in neighbours for port in host_ports(other)}:
+        return [Reason("node(s) didn't have free ports for the requested pod ports", curable=True)]
     return _short_of(requests_of(pod), node, used) or _affinity(pod, neighbours)
+
+
+def host_ports(pod: Obj) -> set[int]:
+    """The ports of the node that a pod wants: with the host's network, every port that its containers declare."""
+    if (dig(pod, "status", "phase")) in ("Succeeded", "Failed"):
+        return set()
+    field = "containerPort" if dig(pod, "spec", "hostNetwork") else "hostPort"
+    containers = dig(pod, "spec", "containers") or []
+    return {int(port[field]) for item in containers for port in item.get("ports") or [] if port.get(field)}
 
 
 _CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}

@@ -5,7 +5,7 @@ A process here is decided when it starts: what it writes, when it listens, when 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -98,9 +98,13 @@ class Run:
                 return found
         return None
 
-    def settled_at(self) -> float:
-        """From when on nothing changes but its end."""
-        return max((listener.at for listener in self.listeners), default=0.0)
+    def refused(self, taken: Container[int]) -> Run:
+        """The same run where some ports are taken already: the first such bind ends it."""
+        for listener in self.listeners:
+            if listener.port in taken:
+                line = Line(listener.at, "httpd: bind: Address already in use")
+                return Run((*self.lines, line), listener.at + 0.1, 1, self.term_code, (), self.writes, self.memory)
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from sanare_lab.cluster.node.placement import NOTHING, Requests, explain, reasons_against, requests_of
+from sanare_lab.cluster.node.placement import (
+    NOTHING,
+    Requests,
+    explain,
+    host_ports,
+    reasons_against,
+    requests_of,
+)
 from sanare_lab.cluster.objects import Obj, dig, name_of, namespace_of, timestamp
 from sanare_lab.cluster.recorder import Recorder
 from sanare_lab.cluster.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PODS
@@ -85,7 +92,7 @@ class Scheduler:
         return self._refuse(key, pod, message)
 
     def _neighbours(self, pod: Obj, node: str) -> list[Obj]:
-        if not dig(pod, "spec", "affinity"):
+        if not dig(pod, "spec", "affinity") and not host_ports(pod):
             return []
         return [other for other in self._store.list(PODS) if dig(other, "spec", "nodeName") == node]
 
