@@ -15,7 +15,9 @@ _KEPT = (
     "type", "description", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems",
     "maxItems", "maxProperties", "x-kubernetes-validations",
 )  # fmt: skip
-_LIST_KEYS = {"conditions": "type", "checks": "name"}
+# Lists whose items people or the operator name; in status one check may say several things, so it is no key there.
+_SPEC_KEYS = {"checks": "name"}
+_STATUS_KEYS = {"conditions": "type"}
 
 
 def structural(model: type[Model], *, defaults: bool) -> dict[str, Any]:
@@ -35,7 +37,8 @@ def _node(
         node["format"] = "int64"
     elif node["type"] == "array":
         node["items"] = _node(merged["items"], definitions, defaults=defaults)
-        node |= _merge_behaviour(name, node["items"])
+        key = (_SPEC_KEYS if defaults else _STATUS_KEYS).get(name, "")
+        node |= _merge_behaviour(key, node["items"])
     elif "properties" in merged:
         node["properties"] = _properties(merged, definitions, defaults=defaults)
         node |= {"required": required} if (required := _required(merged)) else {}
@@ -72,9 +75,8 @@ def _required(merged: Mapping[str, Any]) -> list[str]:
     return [name for name in merged.get("required", ()) if not merged["properties"][name].get("readOnly")]
 
 
-def _merge_behaviour(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
-    key = _LIST_KEYS.get(name)
-    if key and key in item.get("required", ()):
+def _merge_behaviour(key: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    if key in item.get("required", ()):
         return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
     return {"x-kubernetes-list-type": "atomic"}
 
