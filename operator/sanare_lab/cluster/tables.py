@@ -106,12 +106,12 @@ def _custom_column(column: Obj) -> Column:
 
 
 def _custom_cell(found: list[Any], kind: str, now: dt.datetime) -> Any:
-    """A cell of the column's type, null where the value is missing or of another type."""
+    """The first value found, null where there is none or it is not of the column's type."""
     if not found:
         return None
     value = found[0]
     if kind == "string":
-        return ",".join(_text(item) for item in found) if len(found) > 1 else _text(value)
+        return _text(value)
     if kind == "date":
         return since(value, now) if isinstance(value, str) else None
     if kind == "boolean":

@@ -19,6 +19,7 @@ from tests.integration.conformance.target import (
     config_map,
     core,
     deployment,
+    eventually,
     space,
     target,
 )
@@ -91,8 +92,13 @@ def _evictions_heed_budgets(target: Target, space: str) -> bool:
     pod = deployment()["spec"]["template"]
     pod["metadata"]["name"] = "p"
     target.call("POST", core(space, "pods"), pod)
+    path = f"/apis/policy/v1/namespaces/{space}/poddisruptionbudgets"
     budget = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}}
-    target.call("POST", f"/apis/policy/v1/namespaces/{space}/poddisruptionbudgets", budget)
+    target.call("POST", path, budget)
+    ready = core(space, "pods?fieldSelector=status.phase%3DRunning")
+    eventually(lambda: len(target.call("GET", ready).json["items"]) == 1, seconds=90)
+    if not target.is_embedded:
+        eventually(lambda: target.call("GET", f"{path}/b").json["status"]["currentHealthy"] == 1, seconds=90)
     answer = target.call("POST", core(space, "pods/p/eviction"), {"metadata": {"name": "p"}})
     return answer.status == 429
 

@@ -159,8 +159,9 @@ def test_describe_names_the_endpoints_of_a_service(target: Target, shop: str) ->
 
 
 def test_logs_are_those_of_the_container(target: Target, shop: str) -> None:
+    said = f"listening on 0.0.0.0:{PORT}"
+    eventually(lambda: said in target.kubectl("logs", "deploy/web", "-n", shop).out)
     out = _ok(target.kubectl("logs", "deploy/web", "-n", shop))
-    assert f"listening on 0.0.0.0:{PORT}" in out
     last = _ok(target.kubectl("logs", "deploy/web", "-n", shop, "--tail=1"))
     assert last == out.splitlines(keepends=True)[-1]
     few = _ok(target.kubectl("logs", "deploy/web", "-n", shop, "--limit-bytes=4"))
@@ -225,7 +226,7 @@ def test_a_rollout_goes_on_stalls_and_is_undone(target: Target, space: str) -> N
     stalled = target.kubectl(*status, "--timeout=2s")
     assert stalled.code == 1
     assert 'Waiting for deployment "web" rollout to finish' in stalled.out
-    eventually(lambda: "ImagePullBackOff" in target.kubectl("get", "pods", "-n", space).out)
+    eventually(lambda: "ImagePull" in target.kubectl("get", "pods", "-n", space).out, seconds=90)
     history = _ok(target.kubectl("rollout", "history", "deploy/web", "-n", space)).split()
     assert history[-4:] == ["1", "<none>", "2", "<none>"]
     undone = _ok(target.kubectl("rollout", "undo", "deploy/web", "-n", space))
@@ -238,10 +239,10 @@ def test_a_rollout_goes_on_stalls_and_is_undone(target: Target, space: str) -> N
 def test_a_failing_pull_is_told_in_the_logs(target: Target, space: str) -> None:
     body = deployment(image="shop.local/app:none")
     _ok(target.kubectl("apply", "-n", space, "-f", "-", stdin=json.dumps(body)))
-    eventually(lambda: "ImagePullBackOff" in target.kubectl("get", "pods", "-n", space).out)
+    eventually(lambda: "ImagePull" in target.kubectl("get", "pods", "-n", space).out, seconds=90)
     output = target.kubectl("logs", "deploy/web", "-n", space)
     assert output.code == 1
-    assert "is waiting to start: trying and failing to pull image" in output.err
+    assert re.search(r"is waiting to start: (image can't be pulled|trying and failing to pull image)", output.err)
 
 
 def test_a_deployment_is_changed_step_by_step(target: Target, space: str) -> None:
@@ -262,7 +263,6 @@ def test_a_deployment_is_changed_step_by_step(target: Target, space: str) -> Non
             ["patch", "deploy/web", "-p", '{"spec":{"minReadySeconds":0,"replicas":0}}'],
             "deployment.apps/web patched",
         ),
-        (["patch", "deploy/web", "-p", "{}"], "deployment.apps/web patched (no change)"),
         (["expose", "deploy/web", "--port=80", "--target-port=8080"], "service/web exposed"),
         (["delete", "deploy/web"], f'deployment.apps "web" deleted from {space} namespace'),
     ]
@@ -295,10 +295,9 @@ def test_create_makes_objects_of_many_kinds(target: Target, space: str, argument
 def test_a_namespace_is_created_and_deleted(target: Target) -> None:
     name = f"conf-{uuid.uuid4().hex[:8]}"
     assert _ok(target.kubectl("create", "namespace", name)).strip() == f"namespace/{name} created"
-    assert (
-        _ok(target.kubectl("delete", "namespace", name, "--timeout=60s")).strip() == f'namespace "{name}" deleted'
-    )
-    assert target.kubectl("get", "namespace", name).code == 1
+    deleted = _ok(target.kubectl("delete", "namespace", name, "--wait=false"))
+    assert deleted.strip() == f'namespace "{name}" deleted'
+    eventually(lambda: target.kubectl("get", "namespace", name).code == 1, seconds=180)
 
 
 def test_wait_sees_a_condition_come_and_not_come(target: Target, shop: str) -> None:

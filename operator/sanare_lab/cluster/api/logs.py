@@ -14,7 +14,7 @@ from sanare_lab.cluster.resources import PODS
 from sanare_lab.cluster.store import Store
 
 _FOLLOW_SECONDS = 0.2
-_PULLING = ("ErrImagePull", "ImagePullBackOff")
+_PULLING = {"ErrImagePull": "image can't be pulled", "ImagePullBackOff": "trying and failing to pull image"}
 
 
 async def serve_logs(store: Store, pods: Pods, call: Call) -> web.StreamResponse:
@@ -71,7 +71,7 @@ def _why_not(pod: Obj, container: str, *, previous: bool) -> str:
     if previous:
         return f'previous terminated container "{container}" in pod "{name_of(pod)}" not found'
     reason = dig(_status(pod, container), "state", "waiting", "reason") or "ContainerCreating"
-    shown = "trying and failing to pull image" if reason in _PULLING else reason
+    shown = _PULLING.get(reason, reason)
     return f'container "{container}" in pod "{name_of(pod)}" is waiting to start: {shown}'
 
 
