@@ -14,7 +14,7 @@ from sanare_lab.cluster.api.server import ApiServer
 from sanare_lab.cluster.clock import Clock
 from sanare_lab.cluster.controllers import Controllers
 from sanare_lab.cluster.crd import CustomResources
-from sanare_lab.cluster.defaults import Defaults
+from sanare_lab.cluster.defaults import fill_defaults
 from sanare_lab.cluster.faults import Faults
 from sanare_lab.cluster.node import DEFAULT_IMAGES, Image, Node
 from sanare_lab.cluster.objects import Obj
@@ -49,7 +49,7 @@ class Cluster:
         self.store = Store(self.clock)
         book, tables = SchemaBook(), TableBook(self.clock)
         custom = CustomResources(self.store, book, tables)
-        self.store.hooks += [Defaults(book), custom, Addresses(self.store), validate]
+        self.store.hooks += [fill_defaults, custom, Addresses(self.store), validate]
         self.controllers = Controllers(self.store, self.clock)
         self.node = Node(self.store, self.clock, images=images)
         self._api = ApiServer(self.store, book, tables, self.node, self.faults)

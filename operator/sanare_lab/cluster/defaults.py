@@ -7,32 +7,24 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from sanare_lab.cluster import resources as kinds
-from sanare_lab.cluster import schemas
 from sanare_lab.cluster.errors import bad_request
 from sanare_lab.cluster.objects import Obj, clone, dig, name_of
 from sanare_lab.cluster.resources import ResourceType
-from sanare_lab.cluster.schemas import SchemaBook
 from sanare_lab.cluster.store import Verb
 
 Defaulter: TypeAlias = Callable[[Obj], None]
 
 
-class Defaults:
-    """The hook: the schema's own defaults, then those that depend on other fields."""
-
-    def __init__(self, book: SchemaBook) -> None:
-        self._book = book
-
-    def __call__(self, verb: Verb, resource: ResourceType, old: Obj | None, new: Obj | None) -> Obj | None:
-        """Fill in a new or changed object. A spec that did not change is filled already."""
-        if new is None or resource.custom:
-            return new
-        defaulter = _DEFAULTERS.get(resource.key)
-        if defaulter is None or (old is not None and all(old.get(k) is new.get(k) for k in ("spec", "data"))):
-            return new
-        filled: Obj = schemas.with_defaults(self._book.of(resource), clone(new))
-        defaulter(filled)
-        return filled
+def fill_defaults(verb: Verb, resource: ResourceType, old: Obj | None, new: Obj | None) -> Obj | None:
+    """The hook: fill in a new or changed object. A spec that did not change is filled already."""
+    defaulter = _DEFAULTERS.get(resource.key)
+    if new is None or defaulter is None:
+        return new
+    if old is not None and all(old.get(key) is new.get(key) for key in ("spec", "data")):
+        return new
+    filled = clone(new)
+    defaulter(filled)
+    return filled
 
 
 def _fill(target: Obj, **values: Any) -> None:
@@ -261,8 +253,10 @@ def _secret(obj: Obj) -> None:
         del obj["data"]
 
 
-def _nothing(_: Obj) -> None:
-    """Only the schema's own defaults."""
+def _endpoints(obj: Obj) -> None:
+    for subset in obj.get("subsets") or ():
+        for port in subset.get("ports") or ():
+            _fill(port, protocol="TCP")
 
 
 _DEFAULTERS: dict[str, Defaulter] = {
@@ -279,6 +273,6 @@ _DEFAULTERS: dict[str, Defaulter] = {
     kinds.PERSISTENT_VOLUMES.key: _volume,
     kinds.NAMESPACES.key: _namespace,
     kinds.SECRETS.key: _secret,
-    kinds.ENDPOINTS.key: _nothing,
+    kinds.ENDPOINTS.key: _endpoints,
     kinds.HORIZONTAL_POD_AUTOSCALERS.key: lambda obj: _fill(obj.setdefault("spec", {}), minReplicas=1),
 }

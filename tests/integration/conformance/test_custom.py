@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import time
 from pathlib import Path
@@ -41,6 +42,7 @@ def _install() -> None:
     path = f"{_CRDS}/{definition['metadata']['name']}?fieldManager=conformance&force=true"
     answer = found.call("PATCH", path, definition, kind=APPLY)
     assert answer.status in (200, 201), answer.text
+    atexit.register(found.call, "DELETE", f"{_CRDS}/{definition['metadata']['name']}")
     eventually(lambda: found.call("GET", f"/apis/{_GROUP}/v1/gadgets").status == 200)
 
 

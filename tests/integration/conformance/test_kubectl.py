@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import re
@@ -38,6 +39,7 @@ def _shop() -> str:
     """A namespace with a Deployment and a Service of one running Pod, for tests that change neither."""
     found, name = connect(), f"conf-{uuid.uuid4().hex[:8]}"
     found.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    atexit.register(found.call, "DELETE", f"/api/v1/namespaces/{name}")
     applied = found.kubectl("apply", "-n", name, "-f", "-", stdin=_manifest(deployment(), service()))
     assert applied.code == 0, applied.err
     done = found.kubectl("rollout", "status", "deploy/web", "-n", name, "--timeout=60s")
