@@ -114,7 +114,8 @@ def claim(store: Store, resource: ResourceType, owner: Obj) -> list[Obj]:
     selector, uid = owner["spec"].get("selector"), owner["metadata"]["uid"]
     found = []
     for obj in store.list(resource, namespace_of(owner)):
-        controlled = controller_of(obj)
+        references = obj["metadata"].get("ownerReferences")
+        controlled = controller_of(obj) if references else None
         if controlled is not None and controlled["uid"] != uid:
             continue
         matches = selects(selector, obj["metadata"].get("labels") or {})
