@@ -24,7 +24,7 @@ from sanare_lab.cluster.controllers.statefulset import StatefulSetController
 from sanare_lab.cluster.store import Change, Store, Subscription
 from sanare_lab.cluster.timers import Timer, Timers
 
-_PAUSE = 0.005  # wall seconds in which changes gather before they are acted on
+_PAUSE = 0.02  # wall seconds in which changes gather before they are acted on
 _BATCH = 10  # reconciles before others on the loop get their turn
 _RETRY_FIRST, _RETRY_MAX = 1.0, 60.0
 _KINDS: tuple[type[Controller], ...] = (
