@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import kopf
 import pytest
 
+from sanare.errors import Gone, Unreachable
+from sanare.kube.client import KubeClient
+from sanare.kube.resources import BY_KIND
 from sanare_lab.cluster.cluster import Cluster
 from sanare_lab.cluster.faults import Fault, FaultKind
 from sanare_lab.cluster.resources import CONFIG_MAPS
@@ -166,3 +170,40 @@ async def test_kopf_goes_on_after_a_restart(cluster: Cluster, seen: list[str]) -
     async with Cluster(scale=20, port=port) as again:
         _put(again, "after")
         await _until(lambda: "after" in seen)
+
+
+@pytest.fixture
+async def client(cluster: Cluster, tmp_path: Path) -> AsyncIterator[KubeClient]:
+    """The operator's own client."""
+    path = cluster.write_kubeconfig(tmp_path / "kubeconfig")
+    async with await KubeClient.connect(timeout=5, kubeconfig=str(path)) as client:
+        yield client
+
+
+ENDS = [(FaultKind.GONE, Gone), (FaultKind.DROP, Unreachable)]
+
+
+@pytest.mark.parametrize(("kind", "error"), ENDS, ids=[row[0].value for row in ENDS])
+async def test_our_client_tells_why_a_watch_ended_and_lists_again(
+    cluster: Cluster, client: KubeClient, kind: FaultKind, error: type[Exception]
+) -> None:
+    cluster.faults.add(Fault(kind, "watch=true", requests=frozenset({1}), seconds=0.1))
+    config_maps = BY_KIND["ConfigMap"]
+    before = await client.list(config_maps, "default")
+    with pytest.raises(error):
+        async for _ in client.watch(config_maps, "default", since=before.resource_version):
+            pass
+    _put(cluster, "later")
+    again = await client.list(config_maps, "default")
+    assert "later" in {item["metadata"]["name"] for item in again.items}
+    _put(cluster, "latest")
+    async for event in client.watch(config_maps, "default", since=again.resource_version):
+        assert event.object["metadata"]["name"] == "latest"
+        break
+
+
+async def test_our_client_goes_on_after_cut_connections(cluster: Cluster, client: KubeClient) -> None:
+    config_maps = BY_KIND["ConfigMap"]
+    assert await client.list(config_maps, "default")
+    await cluster.drop_connections()
+    assert await client.list(config_maps, "default")
