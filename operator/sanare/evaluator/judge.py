@@ -75,7 +75,7 @@ def verdict_of(seen: Sequence[Seen], look: Look, *, previous: Sequence[CheckOutc
     """The verdict that a list of outcomes, sorted by rank, amounts to."""
     causes = [each for each in seen if not _is_derived(each, seen, look)]
     outcomes = tuple(each.outcome() for each in seen[:_MAX_CHECKS])
-    first = seen[0] if seen else None
+    first = causes[0] if causes else None
     if first is None:
         result, reason = Result.UNVERIFIED, "nothing of the Incident's targets could be checked"
     elif first.result is CheckResult.FAILED:

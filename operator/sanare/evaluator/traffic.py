@@ -8,7 +8,7 @@ from sanare.api.manifest import Manifest, items, labels, number, text
 from sanare.evaluator.facts import target_port
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, is_ready
-from sanare.evaluator.ownership import containers, is_terminating, pod_template, selects, service_selector
+from sanare.evaluator.ownership import containers, pod_template, selects, service_selector
 from sanare.evaluator.reach import matching_pods, pods_behind, probed_ports, service_probe, slices_of
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 from sanare.evaluator.snapshot import Answer, Probe
@@ -139,10 +139,11 @@ def _patience(look: Look, name: str) -> float | None:
 
 
 def _is_rolling(look: Look, key: str) -> bool:
-    """Whether pods of an earlier revision still serve, or pods of the present one are still to come."""
-    wanted = number(look.owned.workloads.get(key, {}), "spec", "replicas")
-    old = [pod for pod in look.owned.old(key) if not is_terminating(pod)]
-    return bool(old) or len(look.owned.current(key)) < wanted
+    """Whether pods of an earlier revision still exist, or the controller has not counted the present ones yet."""
+    workload = look.owned.workloads.get(key, {})
+    wanted = number(workload, "spec", "replicas")
+    counted = number(workload, "status", "availableReplicas") if text(workload, "kind") == "Deployment" else wanted
+    return bool(look.owned.old(key)) or len(look.owned.current(key)) < wanted or counted != wanted
 
 
 def _carries(look: Look, key: str, selector: Mapping[str, str]) -> bool:

@@ -32,7 +32,7 @@ class Plan:
 
     Attributes:
         parallel: controls at once.
-        proof: seconds within which the fault must show.
+        proof: seconds within which the fault must show, and a lost pod must be replaced.
         converge: seconds the evaluator waits for a repair to take effect.
         hold: seconds for which the evaluator wants health to last.
         durability: seconds of flat restart counts after one pod was deleted; 0 leaves that out.
@@ -168,7 +168,7 @@ async def _wear(run: _Run, stage: Stage) -> str:
         gone = scene.find("Pod", lost) is None
         return gone and scene.answered and all(is_available(item) for item in scene.all("Deployment"))
 
-    if not await stage.until(function, is_back, seconds=run.plan.converge):
+    if not await stage.until(function, is_back, seconds=run.plan.proof):
         return f"did not recover from the loss of pod {lost}"
     before = restarts(await stage.look(function))
     if await stage.until(function, lambda scene: not scene.answered, seconds=run.plan.durability):

@@ -57,7 +57,7 @@ def shows(scenario: Scenario, scene: Scene) -> bool:
         case SymptomKind.RESTARTS:
             return any(number(status, "restartCount") > 0 for status in statuses)
         case SymptomKind.NO_ENDPOINTS:
-            return _all_available(scene) and not ready_endpoints(scene, scenario.function.service)
+            return _all_run(scene) and not ready_endpoints(scene, scenario.function.service)
         case SymptomKind.REFUSED:
             return _all_available(scene) and ready_endpoints(scene, scenario.function.service)
 
@@ -125,6 +125,14 @@ def _is_reported(scene: Scene) -> bool:
 def _crashed(status: Manifest) -> bool:
     ended = mapping(status, "lastState", "terminated") or mapping(status, "state", "terminated")
     return bool(ended) and number(ended, "exitCode") != 0 and number(status, "restartCount") > 0
+
+
+def _all_run(scene: Scene) -> bool:
+    """Whether every pod's containers run, ready or not."""
+    statuses = [items(pod, "status", "containerStatuses") for pod in scene.all("Pod")]
+    return bool(statuses) and all(
+        bool(found) and all(dig(status, "state", "running") is not None for status in found) for found in statuses
+    )
 
 
 def _all_available(scene: Scene) -> bool:

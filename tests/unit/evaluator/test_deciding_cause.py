@@ -58,9 +58,10 @@ def test_a_refused_request_is_not_final_while_pods_of_before_still_serve() -> No
     assert seen_of(with_an_old_pod(refusing()), Kind.UNREACHABLE).settles is None
 
 
-def test_a_cause_decides_before_a_rollout_that_may_still_complete() -> None:
+def test_a_rollout_under_way_explains_the_refused_request_in_kind_and_in_words() -> None:
     found = verdict(with_an_old_pod(refusing()))
-    assert found.kind == Kind.UNREACHABLE
+    assert found.kind == Kind.ROLLOUT_INCOMPLETE
+    assert found.reason.startswith("Deployment/web: 1 pods of an earlier revision still exist")
 
 
 def test_a_selector_decides_before_a_pod_that_is_still_starting() -> None:
