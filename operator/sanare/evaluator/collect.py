@@ -58,7 +58,8 @@ _VALUES_BYTES = 256 * 1024
 _LOGS = 6
 _LOG_LINES = 30
 _LOG_BYTES = 4096
-_NO_LOG = b"unable to retrieve container logs"  # the kubelet's words, with status 200, for a log that is gone
+# The kubelet's words, with status 200, for a log that is gone.
+_NO_LOG = (b"unable to retrieve container logs", b"failed to try resolving symlinks", b"failed to open log file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,9 @@ async def _tail(kube: KubeClient, namespace: str, pod: str, container: str, prev
     """The end of a container's log, cleaned; empty where there is none or it may not be read."""
     path = BY_KIND["Pod"].path(namespace, pod, "log")
     query = {"container": container, "tailLines": str(_LOG_LINES), "limitBytes": str(4 * _LOG_BYTES)}
-    for asked in (query | {"previous": "true"}, query) if previous else (query,):
+    # The log of one of the two runs may just be removed; the other one's says the same.
+    earlier = query | {"previous": "true"}
+    for asked in (earlier, query) if previous else (query, earlier):
         try:
             raw = await kube.raw("GET", path, query=asked, timeout=_ASK_SECONDS, limit=4 * _LOG_BYTES)
         except errors.Unreachable:

@@ -120,12 +120,16 @@ async def test_verify_ends_fixed_with_the_start_of_the_healthy_window() -> None:
     [({"waiting": {"reason": "CrashLoopBackOff"}}, "current"), ({"running": {"startedAt": ago(3)}}, "previous")],
     ids=["waiting for its next run", "running again"],
 )
-async def test_the_log_of_the_run_that_crashed_is_read(state: dict[str, Any], run: str) -> None:
+@pytest.mark.parametrize(
+    "gone",
+    ["unable to retrieve container logs for containerd://1", 'failed to try resolving symlinks in path "/var/log"'],
+    ids=["removed", "being removed"],
+)
+async def test_the_log_of_the_run_that_crashed_is_read(state: dict[str, Any], run: str, gone: str) -> None:
     namespace = shop()
     status = namespace.pod()["status"]["containerStatuses"][0]
     status.update(ready=False, restartCount=2, state=state)
     status["lastState"] = {"terminated": {"exitCode": 1}}
-    gone = "unable to retrieve container logs for containerd://1"
     kube = FakeKube(
         namespace,
         logs={
