@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import pytest
+import pytest_asyncio
 
 from sanare.api.incident import Incident
 from sanare.api.status import ConditionType, Outcome, Phase, Result
 from sanare.decision.conditions import find_condition
 from tests.journeys.arena import Arena, Journey
 
+pytestmark = pytest.mark.usefixtures("operator")
+
 ENDED = (Phase.RESOLVED, Phase.FAILED, Phase.ESCALATED)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def operator(arena: Arena) -> AsyncIterator[None]:
+    """One operator, without a model, for every namespace of this module."""
+    async with arena.operator():
+        yield
 
 
 def refused(reason: str) -> Callable[[Incident], bool]:
@@ -38,12 +48,12 @@ async def decide(journey: Journey, incident: Incident, decision: str, **more: ob
 
 
 async def test_a_plan_waits_for_its_approval_and_is_applied_as_shown(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
-        before = await journey.read("Service", "web")
+    async with arena.broken("port-mismatch") as journey:
+        before = await journey.read("Service", "cart")
         waiting = await propose(journey)
         plan = waiting.status.proposal
         assert plan is not None
-        assert (await journey.read("Service", "web"))["spec"] == before["spec"]
+        assert (await journey.read("Service", "cart"))["spec"] == before["spec"]
         assert plan.digest in plan.approve
         assert plan.actions[0].diff.count("\n+") >= 1
         (asked,) = {e["message"] for e in await journey.events("ApprovalRequested")}
@@ -52,11 +62,11 @@ async def test_a_plan_waits_for_its_approval_and_is_applied_as_shown(arena: Aren
         ended = await journey.until(waiting.metadata.name, *ENDED)
         assert ended.status.outcome is Outcome.FIXED
         assert ended.status.approver == "dana"
-        assert [m.object for m in ended.status.attempts[0].mutations] == ["Service/web"]
+        assert [m.object for m in ended.status.attempts[0].mutations] == ["Service/cart"]
 
 
 async def test_the_line_in_the_status_approves_when_it_is_typed(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
+    async with arena.broken("port-mismatch") as journey:
         waiting = await propose(journey)
         assert waiting.status.proposal is not None
         program, *argv = shlex.split(waiting.status.proposal.approve)
@@ -67,10 +77,10 @@ async def test_the_line_in_the_status_approves_when_it_is_typed(arena: Arena) ->
 
 
 async def test_a_plan_that_no_longer_fits_is_not_applied(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
+    async with arena.broken("port-mismatch") as journey:
         waiting = await propose(journey)
         patch = '[{"op":"replace","path":"/spec/ports/0/targetPort","value":4711}]'
-        await journey.kubectl("patch", "service/web", "--type=json", "-p", patch)
+        await journey.kubectl("patch", "service/cart", "--type=json", "-p", patch)
         await decide(journey, waiting, "Approve")
         first = waiting.status.proposal
         again = await journey.until(
@@ -80,33 +90,33 @@ async def test_a_plan_that_no_longer_fits_is_not_applied(arena: Arena) -> None:
             ),
         )
         assert again.status.attempts == ()
-        assert (await journey.read("Service", "web"))["spec"]["ports"][0]["targetPort"] == 4711
+        assert (await journey.read("Service", "cart"))["spec"]["ports"][0]["targetPort"] == 4711
         assert await journey.events("PlanOutdated")
 
 
 async def test_a_rejected_plan_changes_nothing(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
-        before = await journey.read("Service", "web")
+    async with arena.broken("port-mismatch") as journey:
+        before = await journey.read("Service", "cart")
         waiting = await propose(journey)
         await decide(journey, waiting, "Reject", comment="not today")
         ended = await journey.until(waiting.metadata.name, *ENDED)
         assert (ended.status.phase, ended.status.outcome) == (Phase.FAILED, Outcome.REJECTED)
-        assert (await journey.read("Service", "web"))["spec"] == before["spec"]
+        assert (await journey.read("Service", "cart"))["spec"] == before["spec"]
 
 
 async def test_a_persons_own_actions_replace_the_plan(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
+    async with arena.broken("port-mismatch") as journey:
         waiting = await propose(journey)
         patch = '[{"op":"replace","path":"/spec/ports/0/targetPort","value":"http"}]'
-        own = [{"argv": ["patch", "service/web", "--type=json", "-p", patch]}]
+        own = [{"argv": ["patch", "service/cart", "--type=json", "-p", patch]}]
         await decide(journey, waiting, "Approve", actions=own)
         ended = await journey.until(waiting.metadata.name, *ENDED)
         assert ended.status.attempts[0].result is Result.FIXED
-        assert (await journey.read("Service", "web"))["spec"]["ports"][0]["targetPort"] == "http"
+        assert (await journey.read("Service", "cart"))["spec"]["ports"][0]["targetPort"] == "http"
 
 
 async def test_a_suspended_incident_is_left_alone_until_it_is_resumed(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
+    async with arena.broken("port-mismatch") as journey:
         await journey.policy()
         name = await journey.incident(suspend=True)
         held = await journey.until(name, Phase.SUSPENDED)
@@ -116,13 +126,13 @@ async def test_a_suspended_incident_is_left_alone_until_it_is_resumed(arena: Are
 
 
 async def test_in_mode_observe_nothing_is_touched(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
-        before = await journey.read("Service", "web")
+    async with arena.broken("port-mismatch") as journey:
+        before = await journey.read("Service", "cart")
         await journey.policy(mode="Observe")
         seen = await journey.until(await journey.incident(), Phase.OBSERVING, *ENDED)
         assert seen.status.verdict is not None
         assert seen.status.verdict.result is Result.NOT_FIXED
-        assert (await journey.read("Service", "web"))["spec"] == before["spec"]
+        assert (await journey.read("Service", "cart"))["spec"] == before["spec"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +157,7 @@ async def test_in_mode_observe_nothing_is_touched(arena: Arena) -> None:
 async def test_an_incident_that_cannot_be_worked_on_says_what_to_do(
     arena: Arena, reason: str, spec: dict[str, object], policy: dict[str, object], hint: str
 ) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
+    async with arena.broken("port-mismatch") as journey:
         await journey.policy(**policy)
         name = await journey.incident(**spec)
         held = await journey.until(name, holds=refused(reason))
@@ -160,7 +170,7 @@ async def test_an_incident_that_cannot_be_worked_on_says_what_to_do(
 
 
 async def test_a_target_that_is_deleted_meanwhile_ends_the_incident(arena: Arena) -> None:
-    async with arena.broken("port-mismatch") as journey, arena.operator(journey.namespace):
+    async with arena.broken("port-mismatch") as journey:
         waiting = await propose(journey)
         await journey.kubectl("delete", *_targets(waiting), "--wait=true")
         await decide(journey, waiting, "Approve")
@@ -172,4 +182,4 @@ def _targets(incident: Incident) -> list[str]:
     return [f"{target.kind.lower()}/{target.name}" for target in incident.spec.targets]
 
 
-__all__ = [name for name in dir() if name.startswith("test_")]
+__all__ = ["operator", "pytestmark", *(name for name in dir() if name.startswith("test_"))]

@@ -28,6 +28,7 @@ from sanare.decision.conditions import find_condition, is_true
 
 RECHECK = timedelta(seconds=60)  # how often what waits for people is evaluated again
 UNVERIFIED_PATIENCE = timedelta(minutes=5)  # how long a verdict may stay unknown before a person is asked
+GONE_KIND = "Deleted"  # the evaluator's word for a target that was there and is no more
 _RETRIES = (Tier.PLAIN_RETRY, Tier.REFLECTION_RETRY)
 
 
@@ -172,6 +173,8 @@ def _after_verdict(
     if _owes_undo(policy, last):
         assert last is not None  # noqa: S101 - for the type checker: _owes_undo is False without an attempt
         return Undo(last)
+    if is_target_gone(incident):
+        return Finish(Outcome.TARGET_GONE, f"{verdict.reason}; nothing is left to repair")
     mode = policy.mode.tighter(incident.spec.mode)
     if mode is Mode.OBSERVE or is_true(status.conditions, ConditionType.ESCALATED):
         return _recheck_or_wait(now, checked)
@@ -182,6 +185,13 @@ def _after_verdict(
     if status.proposal is not None:
         return _on_proposal(incident, policy, now=now, checked=checked)
     return _climb(incident, policy, mode)
+
+
+def is_target_gone(incident: Incident) -> bool:
+    """Whether the target vanished without a mutation of ours that deleted it."""
+    verdict, attempts = incident.status.verdict, incident.status.attempts
+    ours = any(m.verb == "delete" and not m.undone for attempt in attempts for m in attempt.mutations)
+    return verdict is not None and verdict.kind == GONE_KIND and not ours
 
 
 def _healthy(incident: Incident, last: Attempt | None) -> Finish:

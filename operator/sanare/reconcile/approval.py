@@ -6,7 +6,7 @@ from sanare.actor.actor import End, Report
 from sanare.api.incident import Mode
 from sanare.api.policy import PolicySpec
 from sanare.api.status import ConditionType, Proposal, ProposedAction, Result
-from sanare.decision.ladder import Apply, Escalate, Propose, planning_rung
+from sanare.decision.ladder import Apply, Escalate, Propose, is_target_gone, planning_rung
 from sanare.kube.events import Happening
 from sanare.kubectl.journal import MutationRecord
 from sanare.kubectl.plan import PlannedCommand, plan_digest, proposed_action
@@ -120,7 +120,7 @@ async def apply(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Apply)
     if approval is None or proposal is None:
         return
     verdict, _ = await evaluate(kit, chronicle, policy)
-    if verdict.result is not Result.NOT_FIXED:
+    if verdict.result is not Result.NOT_FIXED or is_target_gone(chronicle.incident):
         await chronicle.commit()
         return
     commands = [Command(action.argv, action.stdin) for action in approval.actions or proposal.actions]

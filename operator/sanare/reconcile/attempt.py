@@ -11,7 +11,7 @@ from sanare.actor.actor import Case, End, KeepUsage, Report
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung
 from sanare.api.status import Attempt, AttemptState, ConditionType, Result, Usage
-from sanare.decision.ladder import Act, Interrupt
+from sanare.decision.ladder import Act, Interrupt, is_target_gone
 from sanare.diagnosis.diagnose import diagnose
 from sanare.diagnosis.probing import confirm
 from sanare.kube.events import Happening
@@ -80,7 +80,7 @@ async def act(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Act, tra
 async def open_case(kit: Kit, chronicle: Chronicle, policy: PolicySpec, rung: Rung) -> Case | None:
     """What the actor is given, or None (and the verdict written) where there is nothing to repair."""
     verdict, snapshot = await evaluate(kit, chronicle, policy)
-    if verdict.result is not Result.NOT_FIXED:
+    if verdict.result is not Result.NOT_FIXED or is_target_gone(chronicle.incident):
         await chronicle.commit()
         return None
     incident = chronicle.incident

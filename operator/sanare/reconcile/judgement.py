@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from sanare import telemetry
 from sanare.api.policy import Feedback, PolicySpec
-from sanare.api.status import ConditionType, Outcome, Result, Verdict
-from sanare.decision.ladder import Finish, Judge, Undo
+from sanare.api.status import ConditionType, Result
+from sanare.decision.ladder import Judge, Undo
 from sanare.kube.events import Happening
 from sanare.kubectl.undo import undo as undo_mutations
 from sanare.memory.episodic import feedback_entry, remember
 from sanare.reconcile.attempt import grant_for
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.closing import finish
 from sanare.reconcile.journal import UndoJournal, load_journal, replace_attempt
 from sanare.reconcile.kit import Kit, load_baseline
 from sanare.text import one_line
-
-GONE_KIND = "Deleted"
 
 
 async def judge(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Judge) -> None:
@@ -40,22 +37,11 @@ async def judge(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Judge)
     if verdict.result is Result.NOT_FIXED and policy.feedback is Feedback.VERBATIM:
         entry = feedback_entry(attempt.number, verdict)
         chronicle.change(memory=remember(chronicle.status.memory, entry))
-    if await close_when_gone(chronicle, verdict):
-        return
     await chronicle.commit()
     if verdict.result is not Result.FIXED:
         await chronicle.tell(
             Happening("AttemptFailed", f"attempt {attempt.number}: {verdict.result}: {verdict.reason}", "Warning")
         )
-
-
-async def close_when_gone(chronicle: Chronicle, verdict: Verdict) -> bool:
-    """End the Incident where its target vanished and no mutation of ours deleted it."""
-    ours = any(m.verb == "delete" and not m.undone for a in chronicle.status.attempts for m in a.mutations)
-    if verdict.kind != GONE_KIND or ours:
-        return False
-    await finish(chronicle, Finish(Outcome.TARGET_GONE, f"{verdict.reason}; nothing is left to repair"))
-    return True
 
 
 async def undo(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Undo) -> None:

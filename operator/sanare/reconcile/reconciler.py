@@ -19,7 +19,7 @@ from sanare.reconcile.approval import apply, propose
 from sanare.reconcile.attempt import Trajectories, act, interrupt
 from sanare.reconcile.chronicle import Chronicle
 from sanare.reconcile.closing import escalate, finish, hold
-from sanare.reconcile.judgement import close_when_gone, judge, undo
+from sanare.reconcile.judgement import judge, undo
 from sanare.reconcile.kit import Kit, evaluate
 from sanare.reconcile.queue import Key
 
@@ -95,10 +95,8 @@ class Reconciler:
 
     async def _recheck(self, chronicle: Chronicle, policy: PolicySpec) -> None:
         before = chronicle.status.verdict
-        verdict, _ = await evaluate(self._kit, chronicle, policy)
+        await evaluate(self._kit, chronicle, policy)
         self._mark_checked(chronicle)
-        if await close_when_gone(chronicle, verdict):
-            return
         if chronicle.status.verdict is not before:
             await chronicle.commit()
 

@@ -9,9 +9,10 @@ import pytest
 
 from sanare.api.incident import Incident
 from sanare.api.policy import Budget, PolicySpec, Rollback, Rung, When
-from sanare.api.status import MAX_ATTEMPTS, AttemptState, ConditionType, Outcome, Result, Signal, Tier
+from sanare.api.status import MAX_ATTEMPTS, AttemptState, ConditionType, Mutation, Outcome, Result, Signal, Tier
 from sanare.decision import ladder
 from sanare.decision.ladder import decide, planning_rung
+from sanare.evaluator.kinds import Kind
 from tests.unit.incidents import DIGEST, T0, attempt, incident, minutes, proposal, verdict
 
 DEFAULT = PolicySpec()
@@ -26,6 +27,7 @@ NO_HUMAN = PolicySpec(ladder=(PLAIN,), budget=Budget(attempts=1))
 FAILED = attempt(model="small")
 PARTIAL = attempt(model="small", signal=Signal.PARTIAL, undone=False)
 TWICE = (attempt(1, model="small"), attempt(2, model="small"))
+DELETED = attempt(undone=False, mutations=(Mutation(at=T0, verb="delete", object="Deployment/web"),))
 APPROVE = {"approval": {"decision": "Approve", "digest": DIGEST, "approver": "dana"}}
 REJECT = {"approval": {"decision": "Reject", "approver": "dana", "comment": "no"}}
 OBSERVE = {"mode": "Observe"}
@@ -224,6 +226,18 @@ CASES = (
         ladder.Hold(False, "Resumed", "nothing holds it"),
     ),
     Case(
+        "a target that vanished ends it",
+        incident(
+            verdict=verdict(kind="Deleted", reason="Deployment/web is gone"), proposal=proposal(), spec=APPROVE
+        ),
+        ladder.Finish(Outcome.TARGET_GONE, "Deployment/web is gone; nothing is left to repair"),
+    ),
+    Case(
+        "one that an attempt deleted is put back first",
+        incident(verdict=verdict(kind="Deleted"), attempts=(DELETED,)),
+        ladder.Undo(DELETED),
+    ),
+    Case(
         "what has ended stays ended",
         fixed(conditions={ConditionType.RESOLVED: ("True", "Fixed")}),
         ladder.Wait(),
@@ -277,3 +291,7 @@ def test_the_loosest_mode_that_an_incident_can_have_is_its_policys() -> None:
     propose = PolicySpec(mode="Propose")
     step = decide(incident(spec={"mode": "Enforce"}), propose, now=T0, checked=T0)
     assert isinstance(step, ladder.Propose)
+
+
+def test_the_word_for_a_vanished_target_is_the_evaluators() -> None:
+    assert ladder.GONE_KIND == Kind.DELETED

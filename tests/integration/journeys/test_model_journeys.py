@@ -1,0 +1,3 @@
+"""The journeys with a model on the embedded cluster."""
+
+from tests.journeys.model_journeys import *  # noqa: F403
