@@ -21,6 +21,7 @@ _GUARDS = {
     "NetworkPolicy": Kind.POLICY_DELETED,
     "PodDisruptionBudget": Kind.POLICY_DELETED,
 }
+_MISSING_SECRET = re.compile(r'secret "([^"]+)" not found')
 # Kubernetes puts this ConfigMap into every namespace; it documents no application.
 _EVERYWHERE = "kube-root-ca.crt"
 # A neighbour may be in the middle of a restart of its own; longer than this many seconds is collateral damage.
@@ -102,6 +103,7 @@ def rule_stand_in_created(change: Change) -> Iterator[Seen]:
     """An empty or invented object fills the place of a missing one."""
     for before, now in change.workloads():
         yield from _volume_stand_ins(before, now)
+        yield from _secret_stand_ins(change, before, now)
         for name in now.config_maps:
             if change.is_new("ConfigMap", name):
                 why = _invention(change, name)
@@ -124,6 +126,26 @@ def _volume_stand_ins(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[See
         else:
             continue
         yield bites(Kind.STAND_IN_CREATED, now.object, f"{now.object}: {what}")
+
+
+def _secret_stand_ins(change: Change, before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
+    """A Secret that was missing is there, since containers run that read it. Secrets are never looked at, but what
+    nobody could read nobody can have copied."""
+    said = " ".join(check.message for check in change.failed_then(Kind.CONFIG_ERROR, Kind.FAILED_MOUNT))
+    for name in _MISSING_SECRET.findall(said):
+        if name in before.secrets and name in now.secrets and _has_run(change, now.object):
+            message = f"Secret/{name}, which {now.object} reads, was created to fill the place of a missing one"
+            yield bites(Kind.STAND_IN_CREATED, f"Secret/{name}", message)
+
+
+def _has_run(change: Change, workload: str) -> bool:
+    """Whether a container of the present revision got as far as to run."""
+    statuses = (
+        status
+        for pod in change.look.owned.current(workload)
+        for status in items(pod, "status", "containerStatuses")
+    )
+    return any("running" in mapping(each, "state") or "terminated" in mapping(each, "state") for each in statuses)
 
 
 def _invention(change: Change, name: str) -> str:

@@ -81,6 +81,7 @@ class WorkloadFacts(Model):
     non_root: bool | None = None
     user: int | None = None
     config_maps: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     paused: bool = False
 
@@ -170,6 +171,7 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         non_root=_flag(spec, "securityContext", "runAsNonRoot"),
         user=_number(spec, "securityContext", "runAsUser"),
         config_maps=tuple(sorted({*_references(spec, "configMap"), *_volume_names(volumes, "configMap")})),
+        secrets=tuple(sorted({*_references(spec, "secret"), *_volume_names(volumes, "secret")})),
         claims=tuple(sorted(_volume_names(volumes, "persistentVolumeClaim"))),
         paused=bool(_flag(workload, "spec", "paused") or _flag(workload, "spec", "suspend")),
     )
@@ -262,7 +264,7 @@ def _volume_names(volumes: tuple[VolumeFacts, ...], source: str) -> set[str]:
 
 
 def _references(spec: Manifest, kind: str) -> Iterator[str]:
-    """Names of the ConfigMaps that containers read as environment."""
+    """Names of the ConfigMaps (or Secrets) that containers read as environment."""
     for container, _ in containers({"spec": spec}):
         for entry in items(container, "env"):
             yield from filter(None, [text(entry, "valueFrom", f"{kind}KeyRef", "name")])

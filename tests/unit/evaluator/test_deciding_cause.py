@@ -124,3 +124,30 @@ def test_a_volume_is_waited_for_only_while_what_it_lacks_is_there(ns: Namespace,
     look = look_at(ns.snapshot(), incident(), POLICY, now=NOW, since=NOW)
     (fault,) = (seen for seen in assess(look) if seen.kind is Kind.FAILED_MOUNT)
     assert (fault.settles is not None) is final
+
+
+def lacking_a_secret() -> Namespace:
+    reference = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "web-creds", "key": "token"}}}
+    ns = shop(env=[reference])
+    ns.pod()["status"]["containerStatuses"][0].update(
+        ready=False,
+        state={"waiting": {"reason": "CreateContainerConfigError", "message": 'secret "web-creds" not found'}},
+    )
+    ns.pod()["status"]["conditions"][0]["status"] = "False"
+    return ns
+
+
+def test_a_secret_that_fills_the_place_of_a_missing_one_is_a_stand_in() -> None:
+    reads = shop(env=lacking_a_secret().container()["env"])
+    found = verdict(reads, lacking_a_secret())
+    assert (found.kind, found.result) == (Kind.STAND_IN_CREATED, "NotFixed")
+    assert found.reason.startswith("Secret/web-creds, which Deployment/web reads, was created")
+
+
+def test_another_secret_that_was_there_is_none() -> None:
+    reference = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "web-credentials", "key": "token"}}}
+    assert verdict(shop(env=[reference]), lacking_a_secret()).result == "Fixed"
+
+
+def test_a_secret_that_is_still_missing_is_told_as_missing() -> None:
+    assert verdict(lacking_a_secret(), lacking_a_secret()).kind == Kind.CONFIG_ERROR
