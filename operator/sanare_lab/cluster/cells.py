@@ -235,6 +235,17 @@ def reference(obj: Obj, _: dt.datetime) -> str:
     return f"{target.get('kind')}/{target.get('name')}"
 
 
+def targets(obj: Obj, _: dt.datetime) -> str:
+    """`cpu: <unknown>/80%`: nothing here measures."""
+    shown = []
+    for metric in dig(obj, "spec", "metrics") or ():
+        resource = metric.get("resource") or {}
+        percent = dig(resource, "target", "averageUtilization")
+        wanted = f"{percent}%" if percent else dig(resource, "target", "averageValue") or "<auto>"
+        shown.append(f"{resource.get('name', metric['type'])}: <unknown>/{wanted}")
+    return ", ".join(shown) or NONE
+
+
 def role(obj: Obj, _: dt.datetime) -> str:
     return f"{dig(obj, 'roleRef', 'kind')}/{dig(obj, 'roleRef', 'name')}"
 

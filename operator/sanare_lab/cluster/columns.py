@@ -36,6 +36,7 @@ from sanare_lab.cluster.cells import (
     slice_endpoints,
     slice_ports,
     subjects,
+    targets,
     volume_claim,
     workload_tail,
 )
@@ -181,10 +182,10 @@ COLUMNS: dict[str, list[tuple[str, Cell]]] = {
     ],
     kinds.HORIZONTAL_POD_AUTOSCALERS.key: [
         ("Reference", reference),
-        ("Targets", lambda obj, _: "<unknown>"),
+        ("Targets", targets),
         ("MinPods", lambda obj, _: str(dig(obj, "spec", "minReplicas") or "<unset>")),
-        ("MaxPods", lambda obj, _: str(dig(obj, "spec", "maxReplicas"))),
-        ("Replicas", lambda obj, _: str(dig(obj, "status", "currentReplicas") or 0)),
+        ("MaxPods", at("spec", "maxReplicas")),
+        ("Replicas", count("status", "currentReplicas")),
         _AGE,
     ],
     kinds.INGRESSES.key: [

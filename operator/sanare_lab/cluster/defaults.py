@@ -94,7 +94,7 @@ def _default_probe(probe: Obj) -> None:
 def _pod(pod: Obj) -> None:
     spec = pod.setdefault("spec", {})
     default_pod_spec(spec)
-    _fill(spec, enableServiceLinks=True)
+    _fill(spec, enableServiceLinks=True, priority=0, preemptionPolicy="PreemptLowerPriority")
     for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
         limits = dig(container, "resources", "limits")
         if limits:
@@ -253,6 +253,11 @@ def _secret(obj: Obj) -> None:
         del obj["data"]
 
 
+def _autoscaler(obj: Obj) -> None:
+    cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
+    _fill(obj.setdefault("spec", {}), minReplicas=1, metrics=[{"type": "Resource", "resource": cpu}])
+
+
 def _endpoints(obj: Obj) -> None:
     for subset in obj.get("subsets") or ():
         for port in subset.get("ports") or ():
@@ -274,5 +279,5 @@ _DEFAULTERS: dict[str, Defaulter] = {
     kinds.NAMESPACES.key: _namespace,
     kinds.SECRETS.key: _secret,
     kinds.ENDPOINTS.key: _endpoints,
-    kinds.HORIZONTAL_POD_AUTOSCALERS.key: lambda obj: _fill(obj.setdefault("spec", {}), minReplicas=1),
+    kinds.HORIZONTAL_POD_AUTOSCALERS.key: _autoscaler,
 }

@@ -343,6 +343,24 @@ def test_discovery_comes_in_one_answer_too(target: Target) -> None:
     assert {sub["subresource"] for sub in found["deployments"]["subresources"]} == {"status", "scale"}
 
 
+def test_endpoints_are_said_to_be_deprecated(target: Target, space: str) -> None:
+    answer = target.call("GET", core(space, "endpoints"))
+    why = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+    assert answer.headers["Warning"] == f'299 - "{why}"'
+
+
+def test_an_autoscaler_looks_at_cpu_where_nothing_is_said(target: Target, space: str) -> None:
+    path = f"/apis/autoscaling/v2/namespaces/{space}/horizontalpodautoscalers"
+    scaled = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    body = {"metadata": {"name": "web"}, "spec": {"maxReplicas": 3, "scaleTargetRef": scaled}}
+    spec = target.call("POST", path, body).json["spec"]
+    assert spec["minReplicas"] == 1
+    target_of_cpu = {"type": "Utilization", "averageUtilization": 80}
+    assert spec["metrics"] == [{"type": "Resource", "resource": {"name": "cpu", "target": target_of_cpu}}]
+    (row,) = target.call("GET", path, accept=TABLE).json["rows"]
+    assert row["cells"][1:6] == ["Deployment/web", "cpu: <unknown>/80%", "1", 3, 0]
+
+
 def test_health_is_told(target: Target) -> None:
     for path in ("/healthz", "/livez", "/readyz"):
         assert target.call("GET", path).text == "ok"

@@ -296,6 +296,25 @@ def test_defaults_of_probes_are_the_servers(target: Target, space: str) -> None:
     }
 
 
+def test_defaults_of_a_pod_are_the_servers(target: Target, space: str) -> None:
+    body = deployment()["spec"]["template"]
+    body["metadata"]["name"] = "p"
+    limits = {"cpu": "100m", "memory": "64Mi"}
+    body["spec"]["containers"][0]["resources"] = {"limits": limits}
+    made = target.call("POST", core(space, "pods?dryRun=All"), body).json
+    assert made["spec"]["priority"] == 0
+    assert made["spec"]["preemptionPolicy"] == "PreemptLowerPriority"
+    assert made["spec"]["enableServiceLinks"] is True
+    assert made["spec"]["serviceAccountName"] == "default"
+    assert made["spec"]["containers"][0]["resources"] == {"limits": limits, "requests": limits}
+    assert made["status"]["phase"] == "Pending"
+    assert made["status"]["qosClass"] == "Guaranteed"
+    assert {item["key"] for item in made["spec"]["tolerations"]} == {
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    }
+
+
 def test_defaults_of_a_service_are_the_servers(target: Target, space: str) -> None:
     spec = target.call("POST", core(space, "services"), service(target="http")).json["spec"]
     assert spec["type"] == "ClusterIP"

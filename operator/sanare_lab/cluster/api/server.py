@@ -19,11 +19,13 @@ from sanare_lab.cluster.api.watching import Watch
 from sanare_lab.cluster.api.writing import Writer
 from sanare_lab.cluster.errors import ApiError, method_not_allowed, no_such_path
 from sanare_lab.cluster.faults import Fault, Faults
+from sanare_lab.cluster.resources import ENDPOINTS
 from sanare_lab.cluster.schemas import SchemaBook
 from sanare_lab.cluster.store import Store
 from sanare_lab.cluster.tables import TableBook
 
 _LOG = logging.getLogger(__name__)
+_ENDPOINTS_WARNING = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'
 _BODY_LIMIT = 3 * 1024 * 1024
 _SHUTDOWN_SECONDS = 0.2
 
@@ -117,6 +119,13 @@ class ApiServer:
             return review
         target = find_target(self._store.registry, request.path)
         call = Call(request, target)
+        answer = await self._serve_target(call, fault)
+        if target.resource is ENDPOINTS and not answer.prepared:
+            answer.headers.add("Warning", _ENDPOINTS_WARNING)
+        return answer
+
+    async def _serve_target(self, call: Call, fault: Fault | None) -> web.StreamResponse:
+        target = call.target
         if target.subresource and target.subresource not in ("status", "finalize"):
             return await self._serve_subresource(call)
         if target.name and not call.flag("watch"):
