@@ -10,7 +10,7 @@ from sanare_lab.model import Delayed, Request, Rule, ScriptedModel, always, firs
 from tests.journeys.arena import Arena
 
 SMALL, LARGE = "claude-haiku-5-5", "claude-opus-5-5"
-PLAIN = {"tier": "PlainRetry", "model": SMALL}
+PLAIN = {"tier": "PlainRetry", "model": SMALL, "attempts": 2}
 REFLECT = {"tier": "ReflectionRetry", "model": SMALL, "when": "PartialOrMulti"}
 STRONG = {"tier": "StrongerModel", "model": LARGE, "minSeverity": "High"}
 HUMAN = {"tier": "Human"}
@@ -98,7 +98,7 @@ async def test_low_severity_goes_to_a_person_after_its_retries(arena: Arena) -> 
 async def test_a_model_that_claims_success_and_did_nothing_is_not_believed(arena: Arena) -> None:
     async with arena.broken("misspelling") as journey, ScriptedModel(always(DONE)) as model:
         async with arena.operator(journey.namespace, model=model):
-            await journey.policy(ladder=[PLAIN])
+            await journey.policy(ladder=[PLAIN], budget={"attempts": 1})
             ended = await journey.until(await journey.incident(), Phase.FAILED, Phase.RESOLVED)
         assert ended.status.outcome is Outcome.EXHAUSTED
         (only,) = ended.status.attempts
@@ -116,7 +116,7 @@ async def test_a_model_that_asks_for_a_secret_reads_why_not(arena: Arena) -> Non
             {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}, "stringData": {"word": "hunter22"}}
         )
         async with arena.operator(journey.namespace, model=model):
-            await journey.policy(ladder=[PLAIN])
+            await journey.policy(ladder=[PLAIN], budget={"attempts": 1})
             ended = await journey.until(await journey.incident(), Phase.FAILED, Phase.RESOLVED)
         everything = json.dumps([request.body for request in model.requests])
         assert "hunter22" not in everything
@@ -131,7 +131,7 @@ async def test_what_a_failed_attempt_changed_is_put_back(arena: Arena) -> None:
     async with arena.broken("misspelling") as journey, ScriptedModel(script) as model:
         before = await journey.read("Deployment", "web")
         async with arena.operator(journey.namespace, model=model):
-            await journey.policy(ladder=[PLAIN])
+            await journey.policy(ladder=[PLAIN], budget={"attempts": 1})
             ended = await journey.until(await journey.incident(), Phase.FAILED, Phase.RESOLVED)
         after = await journey.read("Deployment", "web")
         (only,) = ended.status.attempts
@@ -154,7 +154,7 @@ async def test_a_kill_in_the_middle_of_an_attempt_repeats_nothing(arena: Arena) 
         async with arena.operator(journey.namespace, model=model) as operator:
             await journey.policy(**TIERED)
             name = await journey.incident()
-            await journey.until(name, holds=lambda i: any(a.mutation_count for a in i.status.attempts))
+            await journey.until(name, holds=lambda _: any(goes_on(request) for request in model.requests))
             await operator.kill()
         async with arena.operator(journey.namespace, model=model):
             ended = await journey.until(name, Phase.RESOLVED, Phase.FAILED, Phase.ESCALATED)
