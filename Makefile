@@ -44,6 +44,9 @@ E2E ?=
 e2e: setup ## the whole product on the cluster of KUBECONFIG (skips, with a reason, where there is none)
 	$(BIN)/pytest tests/e2e -rs --durations=10 $(E2E)
 
+bench: setup ## what an evaluation and the embedded cluster take, as ratios of one run
+	$(BIN)/python -m sanare_lab.bench
+
 # --- the CRDs and the image ---------------------------------------------------------------------------------------
 .PHONY: crds
 

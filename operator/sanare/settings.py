@@ -29,7 +29,6 @@ class Settings:
             turns the webhook off.
         listen: SANARE_LISTEN, `host:port` of the webhook, probes and metrics. Default `0.0.0.0:8080`.
         gate_listen: SANARE_GATE_LISTEN, address of the gate. Default `127.0.0.1:0`, loopback and a free port.
-        model_base_url: ANTHROPIC_BASE_URL, only reported; the SDK reads it and ANTHROPIC_API_KEY by itself.
         has_model_key: whether ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is set; the SDK reads the key, we never do.
         prices_file: SANARE_PRICES, JSON file of model prices laid over the built-in table (docs/model.md).
         log_level: SANARE_LOG_LEVEL, DEBUG, INFO, WARNING or ERROR. Default INFO.
@@ -45,7 +44,6 @@ class Settings:
     webhook_token_file: Path | None = None
     listen: tuple[str, int] = ("0.0.0.0", 8080)  # noqa: S104 - a pod's port, behind its Service
     gate_listen: tuple[str, int] = ("127.0.0.1", 0)
-    model_base_url: str = ""
     prices_file: Path | None = None
     log_level: str = "INFO"
     has_model_key: bool = field(default=False)
@@ -71,7 +69,6 @@ class Settings:
             webhook_token_file=_path(get("SANARE_WEBHOOK_TOKEN_FILE", "")),
             listen=_address("SANARE_LISTEN", get("SANARE_LISTEN", "0.0.0.0:8080")),
             gate_listen=_address("SANARE_GATE_LISTEN", get("SANARE_GATE_LISTEN", "127.0.0.1:0")),
-            model_base_url=get("ANTHROPIC_BASE_URL", ""),
             prices_file=_path(get("SANARE_PRICES", "")),
             log_level=level,
             has_model_key=bool(get("ANTHROPIC_API_KEY") or get("ANTHROPIC_AUTH_TOKEN")),

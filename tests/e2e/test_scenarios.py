@@ -8,20 +8,24 @@ folder of scenarios other than the lab's own.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from rich.console import Console
 
 from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
 from sanare_lab.app.image import build_archive
-from sanare_lab.controls.outcome import ControlOutcome, Outcome
+from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare, from_json
 from sanare_lab.controls.runner import Plan, Rooms, run_control
+from sanare_lab.controls.table import comparison_table
 from sanare_lab.scenarios.loader import load_all
 from sanare_lab.scenarios.scenario import Control, Scenario
 
@@ -56,7 +60,11 @@ async def running(request: pytest.FixtureRequest, images: None) -> AsyncIterator
     except ConfigError as error:
         pytest.skip(f"no cluster: {error}")
     rooms = Rooms.of(PLAN.parallel)
-    wanted = [item.callspec.params["case"] for item in request.session.items if item.path == request.path]  # type: ignore[attr-defined]
+    wanted = [
+        item.callspec.params["case"]
+        for item in request.session.items
+        if item.path == request.path and hasattr(item, "callspec")
+    ]
     tasks = {
         (scenario.id, control.name): asyncio.create_task(run_control(client, scenario, control, PLAN, rooms=rooms))
         for scenario, control in wanted
@@ -73,3 +81,28 @@ async def test_the_evaluator_says_what_is_true(running: Running, case: tuple[Sce
     scenario, control = case
     outcome = await running[scenario.id, control.name]
     assert outcome.outcome is Outcome.PASSED, f"{outcome.outcome}: {outcome.why}"
+
+
+async def test_both_clusters_say_the_same(running: Running, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Verdict and kind of every control, side by side; printed, and equal to the last."""
+    real = await asyncio.gather(*running.values())
+    await _run_embedded(tmp_path / "embedded.json", sorted({scenario for scenario, _ in running}))
+    embedded = from_json(json.loads((tmp_path / "embedded.json").read_text()))
+    differences = compare(real, embedded)
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():  # type: ignore[union-attr]
+        Console(width=140).print("\n", comparison_table(differences, left="real", right="embedded"))
+    assert [f"{d.scenario} {d.control}: {d.left} / {d.right}" for d in differences if not d.is_equal] == []
+
+
+async def _run_embedded(outcomes: Path, scenarios: list[str]) -> None:
+    """The same controls on the embedded cluster, in a process of its own."""
+    only = [word for scenario in scenarios for word in ("--scenario", scenario)]
+    folder = ["--scenarios", FOLDER] if FOLDER else []
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "sanare_lab.cli", "controls", "--embedded", "--json", str(outcomes)),
+        *("--parallel", "6", "--durability", "3", *folder, *only),
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    async with asyncio.timeout(600):
+        await process.wait()
