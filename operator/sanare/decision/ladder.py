@@ -287,9 +287,13 @@ def _is_open(rung: Rung, incident: Incident, policy: PolicySpec) -> bool:
         return False
     if rung.when is When.PARTIAL_OR_MULTI and (last is None or last.signal not in (Signal.PARTIAL, Signal.MULTI)):
         return False
-    if rung.tier is not Tier.HUMAN and not rung.model and used and used[-1].mutation_count == 0:
+    if rung.tier is not Tier.HUMAN and not rung.model and used and _found_nothing(used[-1]):
         return False  # the runbook is deterministic: where it found nothing to do, it finds nothing again
     return len(used) < rung.attempts
+
+
+def _found_nothing(attempt: Attempt) -> bool:
+    return attempt.mutation_count == 0 and attempt.state is not AttemptState.INTERRUPTED
 
 
 def planning_rung(rung: Rung, incident: Incident, policy: PolicySpec) -> Rung:

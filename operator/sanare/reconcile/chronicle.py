@@ -105,9 +105,11 @@ class Chronicle:
             await self._write()
 
     async def _write(self) -> None:
-        telemetry.STATUS_BYTES.observe(size(self._staged))
-        self._incident = await write_status(self._kube, self._incident, self._staged)
-        self._staged = self._incident.status
+        sent = self._staged
+        telemetry.STATUS_BYTES.observe(size(sent))
+        self._incident = await write_status(self._kube, self._incident, sent)
+        if self._staged is sent:  # else something was staged meanwhile: it stands on what was sent
+            self._staged = self._incident.status
 
     async def tell(self, happening: Happening) -> None:
         """Post an Event on the Incident and on each of its targets."""

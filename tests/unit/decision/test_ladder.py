@@ -116,6 +116,11 @@ CASES = (
         ladder.Propose(HUMAN),
     ),
     Case(
+        "a runbook that was cut off before it did anything is",
+        incident(attempts=(attempt(mutation_count=0, state=AttemptState.INTERRUPTED),)),
+        ladder.Act(DEFAULT.ladder[0], 2, False),
+    ),
+    Case(
         "a used up ladder without a person ends",
         incident(attempts=(FAILED,)),
         ladder.Finish(Outcome.EXHAUSTED, "every rung of the ladder is used and none of them is Human"),
