@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol, Self
 
-from sanare.api.manifest import Manifest, Ref
+from sanare.api.manifest import Manifest, Ref, mapping, text
 from sanare.api.model import to_rfc3339
 from sanare.api.status import Mutation
 from sanare.kubectl.diff import summarise
+
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class MutationRecord:
         before: the object before, None where there was none.
         after: the object after, None where it is gone or the request failed.
         status: HTTP status of the answer, 0 while the request is only intended.
+        truncated: before and after were too large to keep, so that the write cannot be undone.
     """
 
     seq: int
@@ -41,6 +45,7 @@ class MutationRecord:
     after: Manifest | None = None
     dry_run: bool = False
     status: int = 0
+    truncated: bool = False
 
     @property
     def ok(self) -> bool:
@@ -51,6 +56,8 @@ class MutationRecord:
         """The line that stands in the Incident's status."""
         name = f"{self.ref}" + (f"/{self.subresource}" if self.subresource else "")
         told = summarise(self.before, None if self.verb == "delete" else self.after)
+        if self.truncated:
+            told = "too large to keep"
         if self.status and not self.ok:
             told = f"refused by the API server: {self.status}"
         return Mutation(at=self.at, verb=self.verb, object=name[:320], summary=told)
@@ -65,6 +72,50 @@ class MutationRecord:
     def parse(cls, data: Mapping[str, Any]) -> Self:
         """The record that `wire` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         return cls(**{**data, "at": datetime.fromisoformat(data["at"]), "ref": Ref(**data["ref"])})
+
+
+def fitted(record: MutationRecord, limit: int) -> MutationRecord:
+    """The record with a wire form of at most `limit` bytes: what undoing it does not need goes first.
+
+    As the last resort both states go and the record is marked as truncated.
+    """
+    smaller = record
+    for step in (_without_noise, _without_body, _only_the_uid):
+        if _size(smaller) <= limit:
+            return smaller
+        smaller = step(smaller)
+    return smaller if _size(smaller) <= limit else replace(smaller, before=None, after=None, truncated=True)
+
+
+def _size(record: MutationRecord) -> int:
+    return len(json.dumps(record.wire(), ensure_ascii=False).encode())
+
+
+def _without_noise(record: MutationRecord) -> MutationRecord:
+    before, after = (_plain(state) for state in (record.before, record.after))
+    return replace(record, before=before, after=after)
+
+
+def _plain(state: Manifest | None) -> Manifest | None:
+    """A state without status, managedFields and the copy of itself that `kubectl apply` keeps."""
+    if state is None:
+        return None
+    metadata = {k: v for k, v in mapping(state, "metadata").items() if k != "managedFields"}
+    if "annotations" in metadata:
+        annotations = mapping(metadata, "annotations")
+        metadata["annotations"] = {k: v for k, v in annotations.items() if k != _LAST_APPLIED}
+    return {**{k: v for k, v in state.items() if k != "status"}, "metadata": metadata}
+
+
+def _without_body(record: MutationRecord) -> MutationRecord:
+    return replace(record, body=None)
+
+
+def _only_the_uid(record: MutationRecord) -> MutationRecord:
+    """Of a created object its uid is all that removing it needs."""
+    if record.before is not None or record.after is None:
+        return record
+    return replace(record, after={"metadata": {"uid": text(record.after, "metadata", "uid")}})
 
 
 class Journal(Protocol):

@@ -44,6 +44,12 @@ class _Undo:
     writes: int = 0
     undone: list[Ref] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
+    left: set[str] = field(default_factory=set)
+
+    def leave(self, ref: Ref, reason: str) -> None:
+        """Tell an object that is not as it was before."""
+        self.left.add(str(ref))
+        self.leftovers.append(f"{ref}: {reason}")
 
 
 async def undo(
@@ -61,14 +67,16 @@ async def undo(
             await _undo_one(work, record)
             work.undone.append(record.ref)
         except _Leftover as leftover:
-            work.leftovers.append(f"{record.ref}: {leftover}")
+            work.leave(record.ref, str(leftover))
         except errors.KubeError as error:
-            work.leftovers.append(f"{record.ref}: {one_line(str(error), 200)}")
+            work.leave(record.ref, one_line(str(error), 200))
     await _prove(work, done)
     return UndoReport(tuple(dict.fromkeys(work.undone)), tuple(dict.fromkeys(work.leftovers)))
 
 
 async def _undo_one(work: _Undo, record: MutationRecord) -> None:
+    if record.truncated:
+        raise _Leftover("was too large to keep and is not put back")
     if record.verb == "delete":
         await _recreate(work, record)
     elif record.before is None:
@@ -191,7 +199,7 @@ async def _prove(work: _Undo, done: Sequence[MutationRecord]) -> None:
     first: dict[str, MutationRecord] = {}
     for record in sorted(done, key=lambda one: one.seq):
         first.setdefault(record.path, record)
-    told = " ".join(work.leftovers)
+    told = frozenset(work.left)
     for record in first.values():
         if str(record.ref) in told:
             continue
@@ -201,7 +209,7 @@ async def _prove(work: _Undo, done: Sequence[MutationRecord]) -> None:
         except errors.KubeError as error:
             problem = f"not proven: {one_line(str(error), 160)}"
         if problem:
-            work.leftovers.append(f"{record.ref}: {problem}")
+            work.leave(record.ref, problem)
 
 
 def _difference(record: MutationRecord, live: Manifest | None, *, scaled: bool) -> str:

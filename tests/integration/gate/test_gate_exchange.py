@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from strict_api import StrictApi, serving
 
 from sanare.api.policy import Guard
 from sanare.kubectl.gate import Gate, Grant
-from sanare.kubectl.journal import MemoryJournal, MutationRecord
+from sanare.kubectl.journal import MemoryJournal, MutationRecord, fitted
 from sanare.kubectl.undo import undo
 from sanare.telemetry import REGISTRY
 
@@ -329,6 +329,18 @@ async def test_undo_names_what_cannot_come_back() -> None:
         assert report.undone == ()
         assert len(report.leftovers) == 1
         assert "Pod/web-1: was deleted" in report.leftovers[0]
+
+
+async def test_undo_lists_what_was_too_large_to_keep_and_proves_the_object_whose_name_starts_alike() -> None:
+    async with desk() as d:
+        await d.patch(f"{CORE}/services/web", [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 1}])
+        await d.patch(f"{CORE}/configmaps/conf", {"data": {"a": "x" * 3_000}})
+        first, second = d.journal.records
+        other = replace(fitted(second, 1_000), ref=replace(first.ref, name="web-2"))
+        d.api.objects[f"{CORE}/services/web"]["metadata"]["labels"] = {"by": "someone"}
+        report = await undo(d.client, [first, other])
+        assert report.leftovers[0] == "Service/web-2: was too large to keep and is not put back"
+        assert "Service/web: differs from before: metadata.labels" in report.leftovers[1]
 
 
 async def test_undo_does_not_delete_a_successor_of_what_it_created() -> None:

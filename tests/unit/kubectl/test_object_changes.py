@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import copy
+import json
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sanare.api.manifest import Ref
 from sanare.kubectl.diff import changes, normalise, render_diff, summarise
-from sanare.kubectl.journal import MutationRecord
+from sanare.kubectl.journal import MutationRecord, fitted
 from sanare.kubectl.plan import PlannedCommand, plan_digest, proposed_action
 from sanare.kubectl.tool import Command
 from sanare.kubectl.undo import restored
@@ -97,6 +99,37 @@ def record(**fields: Any) -> MutationRecord:
 def test_a_record_survives_being_kept_as_json() -> None:
     one = record(query={"fieldManager": "x"}, body={"spec": {}})
     assert MutationRecord.parse(one.wire()) == one
+
+
+LARGE = "x" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("fields", "undoable"),
+    [
+        ({}, True),
+        ({"before": {**SERVICE, "status": {"x": LARGE}}}, True),
+        ({"body": {"x": LARGE}}, True),
+        ({"before": None, "after": {"metadata": {"uid": "u1"}, "data": {"x": LARGE}}}, True),
+        ({"before": {**SERVICE, "data": {"x": LARGE}}}, False),
+        ({"verb": "delete", "after": None, "before": {**SERVICE, "data": {"x": "ä" * 2_500}}}, False),
+    ],
+    ids=["small", "status", "body", "created", "changed", "deleted, in bytes"],
+)
+def test_a_record_is_fitted_to_a_bound_and_marked_where_its_states_had_to_go(
+    fields: dict[str, Any], undoable: bool
+) -> None:
+    one = record(**fields)
+    kept = fitted(one, 2_000)
+    assert len(json.dumps(kept.wire(), ensure_ascii=False).encode()) <= 2_000
+    assert kept.truncated is not undoable
+    assert changes(kept.before, kept.after) == (changes(one.before, one.after) if undoable else ())
+    assert MutationRecord.parse(kept.wire()) == kept
+
+
+def test_a_created_object_keeps_the_uid_that_removing_it_needs() -> None:
+    made = record(before=None, after={"metadata": {"uid": "u1"}, "data": {"x": LARGE}})
+    assert fitted(made, 2_000).after == {"metadata": {"uid": "u1"}}
 
 
 def test_a_mutation_tells_object_and_change() -> None:
