@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
+import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -49,15 +51,39 @@ async def run(settings: Settings, *, stop: asyncio.Event | None = None) -> None:
         )
         await stack.enter_async_context(serve(kube, settings))
         workers.start(settings.watch_namespaces)
-        stack.push_async_callback(workers.stop, grace=STOP_GRACE)
         _log.info("operator started", namespaces=",".join(settings.watch_namespaces) or "all", kubectl=kit.kubectl)
-        await kopf.operator(
-            registry=informer(kube, workers.queue),
-            settings=informer_settings(),
-            clusterwide=not settings.watch_namespaces,
-            namespaces=settings.watch_namespaces,
-            stop_flag=stop,
-        )
+        await _inform(kube, workers, settings, stop or asyncio.Event())
+
+
+async def _inform(kube: KubeClient, workers: Workers, settings: Settings, stop: asyncio.Event) -> None:
+    """Feed the queue until asked to stop; then let running steps end before anything else is closed.
+
+    kopf runs in a thread and loop of its own: at its end it cancels every task of its loop, and a write of ours
+    that is under way must not be among them. Its failure is ours: the pod restarts.
+    """
+    loop = asyncio.get_running_loop()
+    for signal_ in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_, stop.set)
+    end = threading.Event()
+    watching = asyncio.create_task(asyncio.to_thread(_watch, kube, workers, settings, loop, end))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({watching, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    await workers.stop(grace=STOP_GRACE)
+    end.set()
+    stopping.cancel()
+    await watching
+
+
+def _watch(
+    kube: KubeClient, workers: Workers, settings: Settings, loop: asyncio.AbstractEventLoop, end: threading.Event
+) -> None:
+    kopf.run(
+        registry=informer(kube, lambda key: loop.call_soon_threadsafe(workers.queue.add, key)),
+        settings=informer_settings(),
+        clusterwide=not settings.watch_namespaces,
+        namespaces=settings.watch_namespaces,
+        stop_flag=end,
+    )
 
 
 @asynccontextmanager
@@ -128,14 +154,18 @@ async def serve(kube: KubeClient, settings: Settings) -> AsyncIterator[None]:
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
-        await web.TCPSite(runner, *settings.listen).start()
+        await _listen(runner, settings)
         yield
-    except OSError as error:
-        raise ConfigError(
-            f"SANARE_LISTEN={settings.listen[0]}:{settings.listen[1]}: {error.strerror}; choose a free port"
-        ) from error
     finally:
         await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, settings: Settings) -> None:
+    host, port = settings.listen
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError as error:
+        raise ConfigError(f"SANARE_LISTEN={host}:{port}: {error.strerror}; choose a free port") from error
 
 
 async def _ok(_: web.Request) -> web.Response:

@@ -29,7 +29,7 @@ GATE_DECISIONS = Counter(
 MODEL_CALLS = Counter("sanare_model_calls_total", "Calls of the model.", ["model", "end"], registry=REGISTRY)
 MODEL_TOKENS = Counter("sanare_model_tokens_total", "Tokens used.", ["model", "kind"], registry=REGISTRY)
 MODEL_COST = Counter("sanare_model_cost_usd_total", "Known cost of model calls, USD.", ["model"], registry=REGISTRY)
-QUEUE_DEPTH = Gauge("sanare_queue_depth", "Incidents waiting for a worker.", registry=REGISTRY)
+QUEUE_DEPTH = Gauge("sanare_queue_depth", "Incidents that are due or have a wake-up set.", registry=REGISTRY)
 STATUS_BYTES = Histogram(
     "sanare_status_bytes",
     "Size of a written status.",

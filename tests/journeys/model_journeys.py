@@ -168,6 +168,28 @@ async def test_a_kill_in_the_middle_of_an_attempt_repeats_nothing(arena: Arena) 
         assert await journey.events("AttemptInterrupted")
 
 
+async def test_a_stop_in_the_middle_of_an_attempt_lets_its_step_end(arena: Arena) -> None:
+    script = first_match(
+        Rule(starts, FIX_IMAGE),
+        Rule(goes_on, Delayed(2, DONE)),
+        Rule(is_reflection, say(REFLECTION), times=0),
+        Rule(starts, FIX_PORT),
+        Rule(goes_on, DONE, times=0),
+    )
+    async with arena.broken("double-trouble") as journey, ScriptedModel(script) as model:
+        async with arena.operator(journey.namespace, model=model) as operator:
+            await journey.policy(**TIERED)
+            name = await journey.incident()
+            await journey.until(name, holds=lambda _: any(goes_on(request) for request in model.requests))
+            assert await operator.stop() == 0
+        stopped = await journey.until(name)
+        assert [(a.end, a.mutation_count) for a in stopped.status.attempts] == [("Complete", 1)]
+        async with arena.operator(journey.namespace, model=model):
+            ended = await journey.until(name, Phase.RESOLVED, Phase.FAILED, Phase.ESCALATED)
+        assert ended.status.outcome is Outcome.FIXED
+        assert "Interrupted" not in {entry.event for entry in await journey.trail(ended)}
+
+
 def _containers(deployment: Any) -> Any:
     return deployment["spec"]["template"]["spec"]["containers"]
 

@@ -22,7 +22,7 @@ class RecordSpec(Model):
     first attempt, Journal for the writes of an attempt in full."""
     incident: str = Field(max_length=253)
     """Name of the Incident that the piece belongs to."""
-    part: int = Field(ge=0, le=255)
+    part: int = Field(ge=0, le=4095)
     """Position of the piece among those of its type, from 0."""
     data: str = Field(max_length=65536)
     """The piece itself: JSON text."""

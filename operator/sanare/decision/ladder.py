@@ -178,12 +178,12 @@ def _after_verdict(
     mode = policy.mode.tighter(incident.spec.mode)
     if mode is Mode.OBSERVE or is_true(status.conditions, ConditionType.ESCALATED):
         return _recheck_or_wait(now, checked)
-    if status.started_at is not None and now - status.started_at >= policy.budget.wall_clock:
-        return Escalate("WallClock", "the policy's budget.wallClock is used up; the last verdict stands in status")
     if verdict.result is Result.UNVERIFIED:
         return _on_unverified(incident, None, now=now, checked=checked)
     if status.proposal is not None:
         return _on_proposal(incident, policy, now=now, checked=checked)
+    if status.started_at is not None and now - status.started_at >= policy.budget.wall_clock:
+        return Escalate("WallClock", "the policy's budget.wallClock is used up; the last verdict stands in status")
     return _climb(incident, policy, mode)
 
 
@@ -198,7 +198,7 @@ def _healthy(incident: Incident, last: Attempt | None) -> Finish:
     """Which good end a healthy verdict is: ours only when a judged attempt of ours made it."""
     verdict = incident.status.verdict
     reason = verdict.reason if verdict is not None else ""
-    if last is not None and last.result is Result.FIXED:
+    if last is not None and last.result is Result.FIXED and last.mutation_count:
         return Finish(Outcome.FIXED, reason)
     if last is None and incident.spec.source.type == "Alertmanager" and _first_look(incident):
         return Finish(Outcome.NOT_REPRODUCED, f"healthy when first looked at, while its alert fires: {reason}")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import kopf
 
 from sanare.api.model import GROUP, VERSION
 from sanare.kube.client import KubeClient
-from sanare.reconcile.queue import Key, KeyedQueue
+from sanare.reconcile.queue import Key
 
 
-def informer(kube: KubeClient, queue: KeyedQueue) -> kopf.OperatorRegistry:
-    """A registry with the login and the one event handler."""
+def informer(kube: KubeClient, changed: Callable[[Key], object]) -> kopf.OperatorRegistry:
+    """A registry with the login and the one event handler; `changed` is called in kopf's thread."""
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry)
@@ -31,7 +32,7 @@ def informer(kube: KubeClient, queue: KeyedQueue) -> kopf.OperatorRegistry:
     @kopf.on.event(GROUP, VERSION, "incidents", registry=registry)
     async def incident_changed(*, namespace: str | None, name: str, **_: Any) -> None:
         if namespace is not None:
-            queue.add(Key(namespace, name))
+            changed(Key(namespace, name))
 
     return registry
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.incident import Incident
+from sanare.api.incident import Incident, ObjectMeta
 from sanare.api.manifest import mapping, text
 from sanare.api.model import API_VERSION
 from sanare.api.record import RecordSpec, RecordType
@@ -15,15 +15,18 @@ _RECORD = BY_KIND["IncidentRecord"]
 _OWNER_LABEL = "sanare.dev/incident"
 
 
-def record_name(incident: str, kind: RecordType, part: int) -> str:
-    """The name of a piece: it follows from what it holds, so that writing it twice is noticed."""
-    return f"{incident[:220]}-{kind.lower()}-{part}"
+def record_name(incident: ObjectMeta, kind: RecordType, part: int) -> str:
+    """The name of a piece: it follows from what it holds, so that writing it twice is noticed.
+
+    The uid is in it: an Incident that was deleted and made anew under its name never meets the old one's pieces.
+    """
+    return f"{incident.name[:200]}-{incident.uid[:8]}-{kind.lower()}-{part}"
 
 
 async def save_record(kube: KubeClient, incident: Incident, kind: RecordType, part: int, data: str) -> str:
     """Create a piece and return its name. Raises Conflict where that piece is written already, KubeError."""
     meta = incident.metadata
-    name = record_name(meta.name, kind, part)
+    name = record_name(meta, kind, part)
     owner = {"apiVersion": API_VERSION, "kind": "Incident", "name": meta.name, "uid": meta.uid, "controller": True}
     spec = RecordSpec(type=kind, incident=meta.name, part=part, data=data)
     body = {

@@ -82,21 +82,26 @@ def verify(audit: Audit, records: Iterable[Sequence[AuditEntry]]) -> Verificatio
         known = by_seq.setdefault(entry.seq, entry)
         if known != entry:
             return Verification(False, audit.entries, f"entry {entry.seq} differs between two places")
-    previous = ""
+    previous: str | None = ""
+    missing = 0
     for seq in range(1, audit.entries + 1):
-        entry = by_seq.get(seq)  # type: ignore[assignment]
-        if entry is None:
-            return Verification(False, audit.entries, f"entry {seq} of {audit.entries} is missing")
-        if entry.hash != entry_hash(previous, entry):
+        found = by_seq.get(seq)
+        if found is None:
+            missing, previous = missing + 1, None
+            if missing > audit.dropped:
+                return Verification(False, audit.entries, f"entry {seq} of {audit.entries} is missing")
+            continue
+        if previous is not None and found.hash != entry_hash(previous, found):
             return Verification(
-                False, audit.entries, f"entry {seq} ({entry.event}) was changed: its hash does not fit"
+                False, audit.entries, f"entry {seq} ({found.event}) was changed: its hash does not fit"
             )
-        previous = entry.hash
+        previous = found.hash
     if previous != audit.head:
         return Verification(False, audit.entries, "the head in status is not the hash of the last entry")
-    if len(by_seq) != audit.entries:
-        return Verification(False, audit.entries, f"{len(by_seq) - audit.entries} entries stand beyond the head")
-    return Verification(True, audit.entries, f"{audit.entries} entries, head {audit.head[:12]}")
+    if beyond := sum(seq > audit.entries for seq in by_seq):
+        return Verification(False, audit.entries, f"{beyond} entries stand beyond the head")
+    gap = f", {missing} of them dropped by the store's bound" if missing else ""
+    return Verification(True, audit.entries, f"{audit.entries} entries{gap}, head {audit.head[:12]}")
 
 
 def pack(entries: Sequence[AuditEntry]) -> str:

@@ -16,7 +16,7 @@ from sanare.kube.events import Happening
 from sanare.kube.records import read_record, record_name, save_record
 from sanare.kube.resources import BY_KIND
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.kit import Kit, evaluate
+from sanare.reconcile.kit import Kit, evaluate, load_baseline
 from sanare.text import one_line
 
 SUMMARY_BYTES = 1024
@@ -51,6 +51,8 @@ async def admit(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> None:
     kit.actors.require(policy)
     if chronicle.status.baseline is None:
         await _take_baseline(kit, chronicle, policy)
+    else:
+        await load_baseline(kit, chronicle.incident)  # one that somebody removed is told here, once
     chronicle.condition(ConditionType.ACCEPTED, "True", "Accepted", "policy, actor and targets are usable")
     await chronicle.commit()
     verdict = chronicle.status.verdict
@@ -80,7 +82,7 @@ async def _save_baseline(kube: KubeClient, incident: Incident, baseline: Baselin
     try:
         return await save_record(kube, incident, "Baseline", 0, data), data
     except errors.Conflict:
-        name = record_name(incident.metadata.name, "Baseline", 0)
+        name = record_name(incident.metadata, "Baseline", 0)
         return name, (await read_record(kube, incident.metadata.namespace, name)).data
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from pydantic import ValidationError
+
 from sanare.actor.actor import End, Report
 from sanare.api.incident import Mode
 from sanare.api.policy import PolicySpec
@@ -18,6 +22,7 @@ from sanare.reconcile.journal import AttemptJournal
 from sanare.reconcile.kit import Kit, evaluate
 from sanare.text import one_line
 
+MAX_ACTIONS = 16
 PLAN_BYTES = 24 * 1024  # what a status has room for beside the rest, and a person patience for
 
 
@@ -79,9 +84,9 @@ def _why_no_plan(report: Report) -> str:
 
 
 async def _offer(chronicle: Chronicle, policy: PolicySpec, planned: list[PlannedCommand], *, why: str) -> None:
-    actions = tuple(proposed_action(command) for command in planned)
-    if sum(len(action.model_dump_json().encode()) for action in actions) > PLAN_BYTES:
-        await escalate(chronicle, Escalate("PlanTooLarge", f"the plan is larger than {PLAN_BYTES} bytes"))
+    actions = _actions(planned)
+    if not actions:
+        await escalate(chronicle, Escalate("PlanTooLarge", f"the plan has no room in {PLAN_BYTES} bytes of status"))
         return
     number = len(chronicle.status.attempts) + 1
     digest = plan_digest(planned, attempt=number)
@@ -101,6 +106,16 @@ async def _offer(chronicle: Chronicle, policy: PolicySpec, planned: list[Planned
     chronicle.note("Proposed", f"{digest} {_first_words(actions)}")
     await chronicle.commit()
     await chronicle.tell(Happening("ApprovalRequested", f"{_first_words(actions)}. Approve: {proposal.approve}"))
+
+
+def _actions(planned: list[PlannedCommand]) -> tuple[ProposedAction, ...]:
+    """The plan as a person is shown it; none of it where it has no room whole."""
+    try:
+        actions = tuple(proposed_action(command) for command in planned)
+    except ValidationError:
+        return ()
+    fits = sum(len(action.model_dump_json().encode()) for action in actions) <= PLAN_BYTES
+    return actions if fits and len(actions) <= MAX_ACTIONS else ()
 
 
 def approve_line(chronicle: Chronicle, digest: str) -> str:
@@ -127,7 +142,7 @@ async def apply(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Apply)
     if not approval.actions and not await _still_fits(kit, chronicle, policy, step, commands):
         return
     who = one_line(approval.approver, 128) or "unnamed"
-    chronicle.change(approver=who)
+    chronicle.change(approver=who, started_at=_without_waiting(chronicle))
     chronicle.note("Approved", f"{proposal.digest} by {who}{', edited' if approval.actions else ''}")
     await begin(chronicle, step.rung, step.number, model=step.rung.model)
     journal = AttemptJournal(kit.kube, chronicle, step.number)
@@ -135,6 +150,14 @@ async def apply(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Apply)
     async with kit.gate.attempt(grant, journal, kubectl_path=kit.kubectl) as kubectl:
         report = await _run_all(kubectl, commands, who)
     await end_turn(chronicle, step.number, report)
+
+
+def _without_waiting(chronicle: Chronicle) -> datetime | None:
+    """When the Incident would have started had nobody been waited for: the wall clock is the operator's own."""
+    started, proposal = chronicle.status.started_at, chronicle.status.proposal
+    if started is None or proposal is None:
+        return started
+    return started + (chronicle.now() - proposal.created_at)
 
 
 async def _still_fits(
@@ -150,7 +173,7 @@ async def _still_fits(
     if proposal is None or plan_digest(recording.planned, attempt=step.number) == proposal.digest:
         return True
     change = _what_changed(proposal, recording.planned, results)
-    chronicle.change(proposal=None)
+    chronicle.change(proposal=None, started_at=_without_waiting(chronicle))
     chronicle.condition(ConditionType.AWAITING_APPROVAL, "False", "PlanOutdated", f"not applied: {change}")
     chronicle.note("PlanOutdated", change)
     await chronicle.commit()

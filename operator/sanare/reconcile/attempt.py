@@ -19,7 +19,13 @@ from sanare.kubectl.gate import Grant
 from sanare.kubectl.tool import Kubectl
 from sanare.memory.episodic import remember
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.journal import AttemptJournal, current_attempt, replace_attempt
+from sanare.reconcile.journal import (
+    STATUS_MUTATIONS,
+    AttemptJournal,
+    current_attempt,
+    load_journal,
+    replace_attempt,
+)
 from sanare.reconcile.kit import Kit, evaluate
 from sanare.text import one_line
 
@@ -157,19 +163,27 @@ async def end_turn(chronicle: Chronicle, number: int, report: Report) -> None:
     await chronicle.commit()
 
 
-async def interrupt(chronicle: Chronicle, step: Interrupt) -> None:
-    """The operator stopped in the middle of an attempt: say so. What it did is judged next, nothing is repeated."""
-    number = step.attempt.number
+async def interrupt(kit: Kit, chronicle: Chronicle, step: Interrupt) -> None:
+    """The operator stopped in the middle of an attempt: say so. What it did is judged next, nothing is repeated.
+
+    The journal knows more than the status where the stop came between the two, so the mutations are read from it.
+    """
+    attempt = step.attempt
+    records = await load_journal(kit.kube, chronicle.incident, attempt.number)
+    done = [record.mutation() for record in records]
     replace_attempt(
         chronicle,
-        step.attempt.model_copy(
-            update={"state": AttemptState.INTERRUPTED, "ended_at": chronicle.now(), "end": "Interrupted"}
+        attempt.model_copy(
+            update={
+                "state": AttemptState.INTERRUPTED,
+                "ended_at": chronicle.now(),
+                "end": "Interrupted",
+                "mutations": tuple(done[:STATUS_MUTATIONS]),
+                "mutation_count": max(len(done), attempt.mutation_count),
+            }
         ),
     )
-    chronicle.note("Interrupted", f"attempt {number}: the operator stopped in the middle of it")
+    chronicle.note("Interrupted", f"attempt {attempt.number}: the operator stopped in the middle of it")
     await chronicle.commit()
-    await chronicle.tell(
-        Happening(
-            "AttemptInterrupted", f"attempt {number} was cut off by a restart; its effects are judged", "Warning"
-        )
-    )
+    told = f"attempt {attempt.number} was cut off by a restart; its effects are judged"
+    await chronicle.tell(Happening("AttemptInterrupted", told, "Warning"))

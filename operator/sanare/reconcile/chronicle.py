@@ -76,11 +76,16 @@ class Chronicle:
         self.change(conditions=conditions)
 
     def verdict(self, verdict: Verdict) -> None:
-        """Stage a verdict, its Healthy condition and its audit entry."""
+        """Stage a verdict and its Healthy condition, and an audit entry where it decides otherwise than the last.
+
+        A reason that alone changes, such as a log line with a time in it, is no entry: the chain has a bound.
+        """
+        known = self._staged.verdict
         self.change(verdict=verdict)
         reason = verdict.kind if verdict.kind and verdict.result != "Fixed" else str(verdict.result)
         self.condition(ConditionType.HEALTHY, _TRUTH[verdict.result], reason, verdict.reason)
-        self.note("Judged", f"{verdict.result} {verdict.signal}: {verdict.reason}")
+        if known is None or (known.result, known.kind) != (verdict.result, verdict.kind):
+            self.note("Judged", f"{verdict.result} {verdict.signal}: {verdict.reason}")
 
     def note(self, event: str, detail: str) -> None:
         """Stage an audit entry."""
@@ -128,7 +133,7 @@ class Chronicle:
         try:
             name = await save_record(self._kube, self._incident, "Audit", part, audit.pack(entries))
         except errors.Conflict:  # a crash came between this record and the status that names it
-            name = record_name(self._incident.metadata.name, "Audit", part)
+            name = record_name(self._incident.metadata, "Audit", part)
             record = await read_record(self._kube, self._incident.metadata.namespace, name)
             entries = audit.unpack(record.data)
         self.change(audit=audit.stored(self._staged.audit, entries, name))

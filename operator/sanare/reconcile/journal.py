@@ -14,10 +14,12 @@ from sanare.api.incident import Incident
 from sanare.api.status import Attempt
 from sanare.kube.client import KubeClient
 from sanare.kube.records import list_records, save_record
-from sanare.kubectl.journal import MutationRecord
+from sanare.kubectl.journal import MutationRecord, fitted
 from sanare.reconcile.chronicle import Chronicle
 
 STATUS_MUTATIONS = 16
+RECORD_BYTES = 60_000  # of a record's 64 KiB
+FREE_NUMBERS = 8
 
 
 class AttemptJournal:
@@ -51,12 +53,17 @@ class AttemptJournal:
         await self._chronicle.commit()
 
     async def _save(self, record: MutationRecord) -> None:
-        part = sum(attempt.mutation_count for attempt in self._chronicle.status.attempts) - 1
-        data = json.dumps({"attempt": self._number, "record": record.wire()}, ensure_ascii=False)
-        try:
-            await save_record(self._kube, self._chronicle.incident, "Journal", part, data)
-        except errors.Conflict:
-            self._chronicle.note("JournalConflict", f"journal piece {part} was there already")
+        """Keep the record under the next free number: a crash may have left a piece that status does not count."""
+        piece = {"attempt": self._number, "record": fitted(record, RECORD_BYTES).wire()}
+        data = json.dumps(piece, ensure_ascii=False)
+        first = sum(attempt.mutation_count for attempt in self._chronicle.status.attempts) - 1
+        for part in range(first, first + FREE_NUMBERS):
+            try:
+                await save_record(self._kube, self._chronicle.incident, "Journal", part, data)
+            except errors.Conflict:
+                continue
+            return
+        raise errors.Conflict(f"no free journal piece from {first} on")
 
 
 class UndoJournal:

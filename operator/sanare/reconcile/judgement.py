@@ -31,6 +31,9 @@ async def judge(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Judge)
     )
     replace_attempt(chronicle, judged)
     chronicle.verdict(verdict)
+    chronicle.note(
+        "AttemptJudged", f"attempt {attempt.number}: {verdict.result} {verdict.signal}: {verdict.reason}"
+    )
     chronicle.condition(
         ConditionType.REPAIRING, "False", "AttemptJudged", f"attempt {attempt.number}: {verdict.result}"
     )
@@ -48,10 +51,12 @@ async def undo(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Undo) -
     """Put back what a failed attempt changed; what cannot be put back is listed for the next one and the person."""
     attempt = step.attempt
     records = await load_journal(kit.kube, chronicle.incident, attempt.number)
+    missing = max(attempt.mutation_count - len(records), 0)
     grant = grant_for(kit, chronicle.incident, policy)
     journal = UndoJournal(chronicle, attempt.number)
     report = await undo_mutations(kit.kube, records, impersonate=grant.impersonate, journal=journal)
-    leftovers = tuple(one_line(text, 300) for text in report.leftovers[:8])
+    unknown = (f"{missing} write(s) have no record and were not put back",) if missing else ()
+    leftovers = tuple(one_line(text, 300) for text in (*unknown, *report.leftovers)[:8])
     replace_attempt(
         chronicle,
         attempt.model_copy(

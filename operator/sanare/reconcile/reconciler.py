@@ -90,6 +90,8 @@ class Reconciler:
                 await apply(kit, chronicle, policy, step)
             case ladder.Recheck():
                 await self._recheck(chronicle, policy)
+            case ladder.Interrupt():
+                await interrupt(kit, chronicle, step)
             case _:
                 await _conclude(chronicle, step)
 
@@ -122,8 +124,6 @@ class Reconciler:
 async def _conclude(chronicle: Chronicle, step: ladder.Step) -> None:
     """The steps that touch nothing but the status."""
     match step:
-        case ladder.Interrupt():
-            await interrupt(chronicle, step)
         case ladder.Escalate():
             await escalate(chronicle, step)
         case ladder.Finish():

@@ -40,7 +40,15 @@ def test_beyond_the_store_entries_are_counted_as_dropped() -> None:
     head, records = chain(1000)
     assert len(records) == audit.STORE_PARTS
     assert head.dropped > 0
-    assert not audit.verify(head, records).whole
+    result = audit.verify(head, records)
+    assert result.whole
+    assert f"{head.dropped} of them dropped" in result.message
+
+
+def test_a_gap_that_the_bound_does_not_explain_shows() -> None:
+    head, records = chain(1000)
+    fewer = head.model_copy(update={"dropped": head.dropped - 1})
+    assert not audit.verify(fewer, records).whole
 
 
 def test_a_changed_entry_in_a_record_shows() -> None:
