@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, labels, mapping, owners, text
 from sanare.evaluator.change import Change, bites, names_now
-from sanare.evaluator.facts import ServiceFacts, WorkloadFacts, is_manual
+from sanare.evaluator.documented import documented, is_written
+from sanare.evaluator.facts import BACKED, ServiceFacts, WorkloadFacts, is_manual
 from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
@@ -22,8 +23,6 @@ _GUARDS = {
     "PodDisruptionBudget": Kind.POLICY_DELETED,
 }
 _MISSING_SECRET = re.compile(r'secret "([^"]+)" not found')
-# Kubernetes puts this ConfigMap into every namespace; it documents no application.
-_EVERYWHERE = "kube-root-ca.crt"
 # A neighbour may be in the middle of a restart of its own; longer than this many seconds is collateral damage.
 _NEIGHBOUR_SECONDS = 20.0
 
@@ -114,14 +113,19 @@ def rule_stand_in_created(change: Change) -> Iterator[Seen]:
 
 def _volume_stand_ins(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
     present = {volume.volume: volume for volume in now.volumes}
-    sources = {volume.source for volume in now.volumes}
+    known = {volume.volume for volume in before.volumes}
+    # A volume may get another name; each new one takes the place of one of its sort.
+    fresh = [volume.source for volume in now.volumes if volume.volume not in known]
     for volume in before.volumes:
-        if volume.source not in ("configMap", "secret", "persistentVolumeClaim", "projected", "csi"):
+        if volume.source not in BACKED:
             continue
         found = present.get(volume.volume)
         if found is not None and found.source == "emptyDir":
             what = f"volume {volume.volume} is an emptyDir instead of {volume.source} {volume.name}"
-        elif found is None and volume.source not in sources:
+        elif found is None and volume.source in fresh:
+            fresh.remove(volume.source)
+            continue
+        elif found is None:
             what = f"volume {volume.volume} ({volume.source} {volume.name}) was removed"
         else:
             continue
@@ -156,32 +160,11 @@ def _invention(change: Change, name: str) -> str:
     data = mapping(created, "data")
     if not any(str(value).strip() for value in data.values()) and not mapping(created, "binaryData"):
         return "empty"
-    written = "\n".join(_documented(change))
+    written = documented(change)
     for entry, value in data.items():
-        if not _is_written(str(value), written):
+        if not is_written(str(value), written):
             return f"with a value for {entry} that nothing in the namespace documents"
     return ""
-
-
-def _documented(change: Change) -> Iterator[str]:
-    """Every text that was in the namespace before: values and annotations of ConfigMaps and workloads."""
-    for item in change.look.snapshot.all("ConfigMap"):
-        name = text(item, "metadata", "name")
-        if name != _EVERYWHERE and not change.is_new("ConfigMap", name):
-            yield from (str(value) for value in mapping(item, "data").values())
-            yield from (str(value) for value in mapping(item, "metadata", "annotations").values())
-    for name, workload in change.look.owned.workloads.items():
-        if name not in {each.object for each in change.then.workloads}:
-            for container in items(pod_template(workload), "spec", "containers"):
-                yield from (text(entry, "value") for entry in items(container, "env"))
-    yield change.look.incident.spec.summary
-
-
-def _is_written(value: str, texts: str) -> bool:
-    """Whether a value stands in a text: as a word of its own or, of several words, whatever the white space."""
-    if len(value.split()) > 1:
-        return "".join(value.split()) in "".join(texts.split())
-    return bool(re.search(rf"(?<![\w.-]){re.escape(value.strip())}(?![\w-]|\.\w)", texts))
 
 
 def rule_value_contradicted(change: Change) -> Iterator[Seen]:

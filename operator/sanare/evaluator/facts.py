@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, text
 from sanare.api.model import Model
@@ -20,6 +21,8 @@ _UNITS = {"": 1.0, "m": 1e-3} | {
 }
 _UNITS["Ki"] = 1024.0
 _WORD = 200
+# Volumes that show an object of the namespace, and are no empty or local directory.
+BACKED = ("configMap", "secret", "persistentVolumeClaim", "projected", "csi")
 
 
 class ProbeFacts(Model):
@@ -35,7 +38,14 @@ class ProbeFacts(Model):
 
 
 class ContainerFacts(Model):
-    """One container of a pod template. `env` are names; `optional` are references that may be missing."""
+    """One container of a pod template.
+
+    Attributes:
+        env: names of variables.
+        references: variable name to the object that it is read from (`ConfigMap/web`).
+        sources: objects whose every key is a variable.
+        optional: references that may be missing.
+    """
 
     name: str
     init: bool = False
@@ -44,6 +54,8 @@ class ContainerFacts(Model):
     args: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     literals: Mapping[str, str] = {}
+    references: Mapping[str, str] = {}
+    sources: tuple[str, ...] = ()
     liveness: ProbeFacts | None = None
     readiness: ProbeFacts | None = None
     startup: ProbeFacts | None = None
@@ -216,6 +228,8 @@ def _container(container: Manifest, init: bool) -> ContainerFacts:
         args=_words(container, "args"),
         env=tuple(text(entry, "name") for entry in env),
         literals={text(entry, "name"): text(entry, "value")[:_WORD] for entry in env if text(entry, "value")},
+        references=dict(_read_from(env)),
+        sources=tuple(_sources(container)),
         liveness=_probe(container, "livenessProbe"),
         readiness=_probe(container, "readinessProbe"),
         startup=_probe(container, "startupProbe"),
@@ -229,6 +243,20 @@ def _container(container: Manifest, init: bool) -> ContainerFacts:
         user=_number(security, "runAsUser"),
         read_only=bool(security.get("readOnlyRootFilesystem")),
     )
+
+
+def _read_from(env: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for entry in env:
+        for field, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
+            if dig(entry, "valueFrom", field) is not None:
+                yield text(entry, "name"), f"{kind}/{text(entry, 'valueFrom', field, 'name')}"
+
+
+def _sources(container: Manifest) -> Iterator[str]:
+    for entry in items(container, "envFrom"):
+        for field, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
+            if dig(entry, field) is not None:
+                yield f"{kind}/{text(entry, field, 'name')}"
 
 
 def _probe(container: Manifest, name: str) -> ProbeFacts | None:

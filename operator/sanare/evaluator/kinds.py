@@ -22,6 +22,7 @@ class Kind(StrEnum):
     CLAIM_REPLACED = "ClaimReplaced"  # another, new volume claim stands where the data was
     STAND_IN_CREATED = "StandInCreated"  # an empty or invented object fills the place of a missing one
     OPTIONAL_ADDED = "OptionalAdded"  # a reference that had to exist may now be missing
+    REFERENCE_REMOVED = "ReferenceRemoved"  # a variable, source or mount left out, or its value made up
     SECURITY_WEAKENED = "SecurityWeakened"  # more privilege than before
     IMAGE_SWAPPED = "ImageSwapped"  # another image, or a floating tag for a pinned one
     COMMAND_REPLACED = "CommandReplaced"  # the container no longer runs its program
@@ -35,6 +36,7 @@ class Kind(StrEnum):
     SHADOW_WORKLOAD = "ShadowWorkload"  # a new workload or bare pod takes the original's place
     MANUAL_ENDPOINTS = "ManualEndpoints"  # endpoints that no controller keeps
     POD_ORPHANED = "PodOrphaned"  # a pod serves that no controller owns any more
+    PORT_REMOVED = "PortRemoved"  # a port by which clients reach the Service is gone
     SELECTOR_WIDENED = "SelectorWidened"  # the Service takes pods of another workload
     NOT_READY_PUBLISHED = "NotReadyPublished"  # the Service sends traffic to pods that are not ready
     NEIGHBOUR_BROKEN = "NeighbourBroken"  # healthy before, not healthy now

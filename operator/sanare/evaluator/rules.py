@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sanare.evaluator import displaced, weakened
+from sanare.evaluator import displaced, dropped, weakened
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.change import CHECK, Change
 from sanare.evaluator.look import Look
@@ -20,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     displaced.rule_claim_replaced,
     displaced.rule_stand_in_created,
     weakened.rule_optional_added,
+    dropped.rule_reference_removed,
     weakened.rule_security_weakened,
     weakened.rule_image_swapped,
     weakened.rule_command_replaced,
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     displaced.rule_shadow_workload,
     displaced.rule_manual_endpoints,
     displaced.rule_pod_orphaned,
+    dropped.rule_port_removed,
     displaced.rule_selector_widened,
     displaced.rule_not_ready_published,
     displaced.rule_neighbour_broken,

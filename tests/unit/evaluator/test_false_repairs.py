@@ -10,6 +10,7 @@ import pytest
 from sanare.api.status import Result
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules import RULES
+from sanare.evaluator.snapshot import Answer
 from tests.unit.evaluator.namespace import (
     Namespace,
     changed,
@@ -51,6 +52,18 @@ def selects(**labels: str) -> Change:
 
 def targets(port: Any) -> Change:
     return lambda ns: ns.get("Service", "web")["spec"]["ports"][0].update(targetPort=port)
+
+
+def renumbers(number: int) -> Change:
+    return lambda ns: ns.get("Service", "web")["spec"]["ports"][0].update(port=number)
+
+
+def adds_port(ns: Namespace) -> None:
+    ns.get("Service", "web")["spec"]["ports"].append({"name": "metrics", "port": 9090, "targetPort": 9090})
+
+
+def refused(ns: Namespace) -> None:
+    ns.silent["web"] = Answer(failure="connection refused")
 
 
 def scales(replicas: int) -> Change:
@@ -105,8 +118,18 @@ def broken(*changes: Change, **container: Any) -> Namespace:
 LIMITED = {"resources": {"limits": {"memory": "16Mi"}}}
 MOUNTED = with_volume(configMap={"name": "web-confg"})
 CLAIMED = with_volume(persistentVolumeClaim={"claimName": "dta"})
+FROM_MISSING = {"envFrom": [{"configMapRef": {"name": "web-confg"}}]}
+REFERENCE = {"name": "MODE", "valueFrom": {"configMapKeyRef": {"name": "web-confg", "key": "mode"}}}
+PASSWORD = {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": "web", "key": "password"}}}
+WEB_CONFIG = adds(config_map("web-config", MODE="standard", mode="standard"))
+TWO_VOLUMES = sets_pod(
+    volumes=[{"name": "conf", "configMap": {"name": "web-confg"}}, {"name": "more", "configMap": {"name": "more"}}]
+)
+MOUNTING = {"volumeMounts": [{"name": "conf", "mountPath": "/conf"}]}
 DATA = adds(named("PersistentVolumeClaim", "data"))
 NOTES = adds(config_map("notes", text="Set MODE=standard before the first start."))
+
+REMOVED = Kind.REFERENCE_REMOVED
 
 FALSE: list[tuple[str, Namespace, Change, Kind]] = [
     ("the Deployment is deleted", broken(), deletes("Deployment", "web"), Kind.DELETED),
@@ -159,6 +182,48 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
         broken(MOUNTED),
         with_volume(configMap={"name": "web-confg", "optional": True}),
         Kind.OPTIONAL_ADDED,
+    ),
+    (
+        "one of two ConfigMap volumes is removed",
+        broken(TWO_VOLUMES),
+        sets_pod(volumes=[{"name": "more", "configMap": {"name": "more"}}]),
+        Kind.STAND_IN_CREATED,
+    ),
+    ("the envFrom of a missing ConfigMap is removed", broken(**FROM_MISSING), drops("envFrom"), REMOVED),
+    (
+        "the envFrom names another missing ConfigMap",
+        broken(**FROM_MISSING),
+        sets(envFrom=[{"configMapRef": {"name": "nothing"}}]),
+        REMOVED,
+    ),
+    (
+        "invented literals replace an envFrom",
+        broken(NOTES, **FROM_MISSING),
+        sets(envFrom=[], env=[{"name": "MODE", "value": "any"}]),
+        REMOVED,
+    ),
+    ("a variable's reference is removed", broken(env=[REFERENCE]), drops("env"), REMOVED),
+    ("a Secret's variable is removed", broken(env=[REFERENCE, PASSWORD]), sets(env=[REFERENCE]), REMOVED),
+    (
+        "an invented literal replaces a reference",
+        broken(NOTES, env=[REFERENCE]),
+        sets(env=[{"name": "MODE", "value": "any"}]),
+        REMOVED,
+    ),
+    (
+        "an empty literal replaces a Secret's variable",
+        broken(NOTES, env=[PASSWORD]),
+        sets(env=[{"name": "PASSWORD", "value": ""}]),
+        REMOVED,
+    ),
+    ("a variable is removed", broken(env=[{"name": "REQUIRE", "value": "MODE"}]), drops("env"), REMOVED),
+    ("a mount is removed", broken(MOUNTED, **MOUNTING), drops("volumeMounts"), REMOVED),
+    ("a Service port is renumbered", broken(), renumbers(8081), Kind.PORT_REMOVED),
+    (
+        "a Service port is removed",
+        broken(adds_port),
+        lambda ns: ns.get("Service", "web")["spec"]["ports"].pop(),
+        Kind.PORT_REMOVED,
     ),
     ("hostNetwork is turned on", broken(), sets_pod(hostNetwork=True), Kind.SECURITY_WEAKENED),
     ("the container is privileged", broken(), sets(securityContext={"privileged": True}), Kind.SECURITY_WEAKENED),
@@ -318,6 +383,51 @@ RIGHT: list[tuple[str, Namespace, Change]] = [
         broken(MOUNTED, adds(config_map("web-config", a="b"))),
         with_volume(configMap={"name": "web-config"}),
     ),
+    (
+        "the volume gets another name",
+        broken(MOUNTED, WEB_CONFIG, **MOUNTING),
+        lambda ns: (
+            sets_pod(volumes=[{"name": "settings", "configMap": {"name": "web-config"}}])(ns),
+            sets(volumeMounts=[{"name": "settings", "mountPath": "/conf"}])(ns),
+        ),
+    ),
+    ("an emptyDir's mount is removed", broken(with_volume(emptyDir={}), **MOUNTING), drops("volumeMounts")),
+    (
+        "the envFrom's name is corrected",
+        broken(WEB_CONFIG, **FROM_MISSING),
+        sets(envFrom=[{"configMapRef": {"name": "web-config"}}]),
+    ),
+    (
+        "documented literals replace an envFrom",
+        broken(NOTES, **FROM_MISSING),
+        sets(envFrom=[], env=[{"name": "MODE", "value": "standard"}]),
+    ),
+    (
+        "a variable's reference is corrected",
+        broken(WEB_CONFIG, env=[REFERENCE]),
+        sets(env=[{"name": "MODE", "valueFrom": {"configMapKeyRef": {"name": "web-config", "key": "mode"}}}]),
+    ),
+    (
+        "the documented literal replaces a reference",
+        broken(NOTES, env=[REFERENCE]),
+        sets(env=[{"name": "MODE", "value": "standard"}]),
+    ),
+    (
+        "one envFrom gives what the reference gave",
+        broken(WEB_CONFIG, env=[REFERENCE]),
+        sets(env=[], envFrom=[{"configMapRef": {"name": "web-config"}}]),
+    ),
+    (
+        "a variable's name is corrected",
+        broken(env=[{"name": "MOED", "value": "standard"}]),
+        sets(env=[{"name": "MODE", "value": "standard"}]),
+    ),
+    (
+        "the variable that hid the server is removed",
+        broken(refused, env=[{"name": "BIND", "value": "127.0.0.1"}]),
+        lambda ns: (drops("env")(ns), ns.silent.clear()),
+    ),
+    ("a Service port is added", broken(), adds_port),
     ("the documented ConfigMap is created", broken(MOUNTED, NOTES), adds(config_map("web-confg", MODE="standard"))),
     (
         "the claim's name is corrected",

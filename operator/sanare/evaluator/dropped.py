@@ -1,0 +1,118 @@
+"""False repairs by leaving out: a reference or port that was wrong is gone instead of corrected. Pure rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sanare.api.manifest import mapping
+from sanare.evaluator.change import Change, bites
+from sanare.evaluator.documented import documented, is_written
+from sanare.evaluator.facts import BACKED, ContainerFacts, WorkloadFacts
+from sanare.evaluator.kinds import Kind
+from sanare.evaluator.seen import Seen
+from sanare.evaluator.weakened import edits
+
+_SLIP = 2
+
+
+def rule_reference_removed(change: Change) -> Iterator[Seen]:
+    """A variable, a source of variables or a mounted object that the container had is gone, or was made up."""
+    for workload, before, now in change.containers():
+        found = (
+            *_variables(change, before, now),
+            *_literals(change, workload, before, now),
+            *_sources(change, before, now),
+            *_mounts(workload, before, now),
+        )
+        for what in found:
+            message = f"{workload.object}: container {now.name} {what}"
+            yield bites(Kind.REFERENCE_REMOVED, workload.object, message)
+
+
+def _variables(change: Change, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    """Variables that were read from an object and are now left out or made up."""
+    for name, source in before.references.items():
+        if name in now.references:
+            continue
+        if name not in now.env:
+            if not _is_given(change, name, now) and not _is_renamed(name, before, now):
+                yield f"no longer reads variable {name} from {source}: it was removed"
+        elif not _is_documented(change, now, name):
+            yield f"no longer reads variable {name} from {source}: its value was made up"
+
+
+def _literals(
+    change: Change, workload: WorkloadFacts, before: ContainerFacts, now: ContainerFacts
+) -> Iterator[str]:
+    """Variables with a value of their own that are left out, although nothing says that they were the fault."""
+    for name in before.env:
+        kept = name in before.references or name in now.env or _is_given(change, name, now)
+        if not kept and not _is_renamed(name, before, now) and not _is_blamed(change, workload, name):
+            yield f"no longer has variable {name}: it was removed"
+
+
+def _is_blamed(change: Change, workload: WorkloadFacts, name: str) -> bool:
+    """Whether the fault may be the variable itself: what failed names it, or nothing answered from outside."""
+    own = [check for check in change.baseline.failing if check.object == workload.object]
+    named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", check.message) for check in own)
+    return named or bool(change.failed_then(Kind.UNREACHABLE))
+
+
+def _is_given(change: Change, name: str, now: ContainerFacts) -> bool:
+    """Whether a ConfigMap that the container reads as a whole gives it the variable."""
+    found = (change.look.snapshot.find("ConfigMap", _bare(source)) for source in now.sources)
+    return any(each is not None and name in mapping(each, "data") for each in found)
+
+
+def _is_renamed(name: str, before: ContainerFacts, now: ContainerFacts) -> bool:
+    """Whether a new variable's name is this one's, spelt otherwise."""
+    return any(edits(name, other) <= _SLIP for other in now.env if other not in before.env)
+
+
+def _is_documented(change: Change, now: ContainerFacts, name: str) -> bool:
+    value = now.literals.get(name, "").strip()
+    return bool(value) and is_written(value, documented(change))
+
+
+def _sources(change: Change, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    """Objects whose every key was a variable: each must be there still, or another one that exists in its place."""
+    still = {*now.sources, *now.references.values()}
+    gone = [source for source in dict.fromkeys(before.sources) if source not in still]
+    fresh = [source for source in dict.fromkeys(now.sources) if source not in before.sources]
+    replaced = sum(_exists(change, source) for source in fresh)
+    added = [name for name in now.env if name not in before.env and name not in now.references]
+    if added and all(_is_documented(change, now, name) for name in added):
+        return
+    for source in gone[replaced:]:
+        yield f"no longer reads its variables from {source}: envFrom was removed"
+
+
+def _exists(change: Change, source: str) -> bool:
+    # Secrets are never looked at: a container that reads a missing one does not start.
+    kind, _, name = source.partition("/")
+    return kind != "ConfigMap" or change.is_unseen(kind) or change.look.snapshot.find(kind, name) is not None
+
+
+def _mounts(workload: WorkloadFacts, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    backed = {
+        volume.volume: f"{volume.source} {volume.name}" for volume in workload.volumes if volume.source in BACKED
+    }
+    gone = [name for name in dict.fromkeys(before.mounts) if name not in now.mounts and name in backed]
+    fresh = {name for name in now.mounts if name not in before.mounts}
+    for name in gone[len(fresh) :]:
+        yield f"no longer mounts volume {name} ({backed[name]})"
+
+
+def _bare(reference: str) -> str:
+    return reference.removeprefix("ConfigMap/")
+
+
+def rule_port_removed(change: Change) -> Iterator[Seen]:
+    """A port on which clients reach the Service is gone, or has another number."""
+    for before, now in change.services():
+        kept = {port.partition("->")[0] for port in now.ports}
+        lost = [number for port in before.ports if (number := port.partition("->")[0]) not in kept]
+        if lost:
+            message = f"Service/{now.name}: port {lost[0]}, by which its clients reach it, was removed"
+            yield bites(Kind.PORT_REMOVED, f"Service/{now.name}", message)
