@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from sanare.api.manifest import Manifest, dig, items, mapping, text
+from sanare.kubectl.expansion import secret_expansions
 
 
 class Rule(StrEnum):
@@ -33,6 +34,8 @@ class Rule(StrEnum):
     FINALIZERS = "Finalizers"
     OWNERS = "OwnerReferences"
     OUTSIDE_TRAFFIC = "OutsideTraffic"
+    NAME_RESOLUTION = "NameResolution"
+    PROBE_HOST = "ProbeHost"
     IMAGE_REGISTRY = "ImageRegistry"
     COMMAND = "Command"
     CONTAINERS = "Containers"
@@ -123,6 +126,11 @@ def _pod(pod: Mapping[str, Any]) -> Iterator[Fact]:
     for flag in ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace"):
         if pod.get(flag) not in (None, False):
             yield Fact(Rule.HOST_ACCESS, flag, "true")
+    for field in ("hostAliases", "dnsConfig"):
+        if pod.get(field):
+            yield Fact(Rule.NAME_RESOLUTION, field, _text(pod[field]))
+    if pod.get("dnsPolicy") not in (None, "ClusterFirst"):
+        yield Fact(Rule.NAME_RESOLUTION, "dnsPolicy", _text(pod["dnsPolicy"]))
     yield from _identity(pod)
     yield from _placement(pod)
     yield from _security(pod, "pod")
@@ -193,18 +201,25 @@ def _volume(volume: Mapping[str, Any]) -> Iterator[Fact]:
         if source == "name" or source in _PLAIN_VOLUMES or value is None or source.startswith("$"):
             continue
         if source == "secret":
-            yield Fact(Rule.SECRET_REFERENCE, f"volume {name}", text(value, "secretName"))
+            yield from _secret_volume(name, text(value, "secretName"), value)
         elif source == "projected":
             yield from _projected(name, value)
         else:
             yield Fact(Rule.VOLUME_TYPE, f"volume {name}", source)
 
 
+def _secret_volume(volume: str, secret: str, source: object) -> Iterator[Fact]:
+    """The Secret, or each of its keys where only some are mounted."""
+    keys = [text(item, "key") for item in items(source, "items")]
+    for value in [f"{secret}/{key}" for key in keys] or [secret]:
+        yield Fact(Rule.SECRET_REFERENCE, f"volume {volume}", value)
+
+
 def _projected(name: str, value: object) -> Iterator[Fact]:
     for source in items(value, "sources"):
         for kind, content in source.items():
             if kind == "secret":
-                yield Fact(Rule.SECRET_REFERENCE, f"volume {name}", text(content, "name"))
+                yield from _secret_volume(name, text(content, "name"), content)
             elif kind == "serviceAccountToken":
                 # The volume that the API server itself adds to a pod, as `get -o yaml` shows it.
                 if not name.startswith("kube-api-access-") or dig(content, "audience"):
@@ -221,10 +236,13 @@ def _container(container: Mapping[str, Any], name: str) -> Iterator[Fact]:
     for variable in items(container, "env"):
         secret = mapping(variable, "valueFrom", "secretKeyRef")
         if secret:
-            yield Fact(Rule.SECRET_REFERENCE, f"{name}.env.{text(variable, 'name')}", text(secret, "name"))
+            value = f"{text(secret, 'name')}/{text(secret, 'key')}"
+            yield Fact(Rule.SECRET_REFERENCE, f"{name}.env.{text(variable, 'name')}", value)
     for source in items(container, "envFrom"):
         if dig(source, "secretRef"):
             yield Fact(Rule.SECRET_REFERENCE, f"{name}.envFrom", text(source, "secretRef", "name"))
+    for place, expansion in secret_expansions(container):
+        yield Fact(Rule.SECRET_REFERENCE, f"{name}.{place}", expansion)
     if container.get("volumeDevices"):
         yield Fact(Rule.VOLUME_TYPE, f"{name}.volumeDevices", _text(container["volumeDevices"]))
     yield from _commands(container, name)
@@ -240,6 +258,9 @@ def _commands(container: Mapping[str, Any], name: str) -> Iterator[Fact]:
         command = dig(container, *path, "exec", "command")
         if command:
             yield Fact(Rule.COMMAND, f"{name}.{'.'.join(path)}.exec", _text(command))
+        for way in ("httpGet", "tcpSocket"):
+            if dig(container, *path, way, "host"):
+                yield Fact(Rule.PROBE_HOST, f"{name}.{'.'.join(path)}.{way}", text(container, *path, way, "host"))
 
 
 def _replicas(manifest: Manifest) -> Iterator[Fact]:

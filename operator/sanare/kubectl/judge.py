@@ -58,6 +58,8 @@ RULES: Mapping[Rule, _Word] = {
     Rule.FINALIZERS: _Word("finalizers are not changed here: they guard what must be cleaned up first"),
     Rule.OWNERS: _Word("ownerReferences are not changed here"),
     Rule.OUTSIDE_TRAFFIC: _Word("{slot} would send the Service's traffic outside of the cluster"),
+    Rule.NAME_RESOLUTION: _Word("{slot} = {value} changes where the pod's names lead", approval=True),
+    Rule.PROBE_HOST: _Word("{slot} would send the node's probes to {value}, out of the pod"),
     Rule.IMAGE_REGISTRY: _Word("image {value} does not come from an allowed registry"),
     Rule.COMMAND: _Word("{slot} would run another command: {value}", approval=True),
     Rule.CONTAINERS: _Word("{slot}: container {value} would be added or removed", approval=True),
@@ -69,12 +71,23 @@ RULES: Mapping[Rule, _Word] = {
 
 # What only the live object can decide: a reference or command that is already there, or is merely corrected.
 NEEDS_LIVE = frozenset(
-    {Rule.SECRET_REFERENCE, Rule.SERVICE_ACCOUNT, Rule.COMMAND, Rule.EXPOSURE, Rule.SECURITY_CONTEXT}
+    {
+        Rule.SECRET_REFERENCE,
+        Rule.SERVICE_ACCOUNT,
+        Rule.COMMAND,
+        Rule.EXPOSURE,
+        Rule.SECURITY_CONTEXT,
+        Rule.NAME_RESOLUTION,
+        Rule.PROBE_HOST,
+    }
 )
 
+_REFERENCES = frozenset({Rule.SECRET_REFERENCE, Rule.SERVICE_ACCOUNT})
 _SAFE_OFF = frozenset({"privileged", "allowPrivilegeEscalation"})
-_SIMILAR = 0.6
 _SIMILAR_COMMAND = 0.75
+_SHORTEST = 5
+_LONG = 12
+_EXPANDED = re.compile(r"\$\(")
 _SHELL = re.compile(r"[;&|`$<>\n]")
 _TAG = re.compile(r"(@sha256:[0-9a-f]+|:[\w.-]+)$")
 
@@ -90,7 +103,7 @@ def judge_change(kind: str, before: Manifest | None, after: Manifest, limits: Li
     """Judge a write by its effect. `before` is None for a new object; `after` what the API server would store."""
     old = facts_of(kind, before) if before else frozenset()
     new = facts_of(kind, after)
-    added = [fact for fact in sorted(new - old) if _matters(fact, limits) and not _corrects(fact, old)]
+    added = [fact for fact in sorted(new - old) if _matters(fact, limits) and not _corrects(fact, old, new)]
     lost = _lost(old, new) if before else ()
     images = {
         name: image
@@ -128,15 +141,56 @@ def _matters(fact: Fact, limits: Limits) -> bool:
     return stops or count > limits.max_replicas
 
 
-def _corrects(fact: Fact, old: frozenset[Fact]) -> bool:
+def _corrects(fact: Fact, old: frozenset[Fact], new: frozenset[Fact]) -> bool:
     """Whether a fact corrects the spelling of one that stands in the same place already."""
-    before = [other.value for other in old if other.rule is fact.rule and other.slot == fact.slot]
-    if fact.rule in (Rule.SECRET_REFERENCE, Rule.SERVICE_ACCOUNT):
-        known = {other.value for other in old if other.rule is fact.rule}
-        return fact.value in known or any(_ratio(value, fact.value) >= _SIMILAR for value in before)
+    alike = [other for other in old if other.rule is fact.rule]
+    if fact.rule in _REFERENCES and not _EXPANDED.search(fact.value):
+        return any(_corrects_reference(fact, other, stays=other in new) for other in alike)
     if fact.rule is Rule.COMMAND:
-        return any(is_small_correction(value, fact.value) for value in before)
+        return any(is_small_correction(other.value, fact.value) for other in alike if other.slot == fact.slot)
     return False
+
+
+def _corrects_reference(fact: Fact, other: Fact, *, stays: bool) -> bool:
+    """The same place with its value's name corrected, or the same value where the place's own name is corrected.
+
+    Volumes are one place: a Secret that is mounted may be mounted under another volume's name, or less of it.
+    """
+    volumes = fact.slot.startswith("volume ") and other.slot.startswith("volume ")
+    if volumes and (fact.value == other.value or fact.value.startswith(f"{other.value}/")):
+        return True
+    if fact.slot == other.slot:
+        return not stays and is_near_miss(other.value, fact.value)
+    return fact.value == other.value and is_near_miss(other.slot, fact.slot)
+
+
+def is_near_miss(old: str, new: str) -> bool:
+    """Whether `NAME` or `NAME/KEY` differs by a slip of the hand: by a letter in one part of some length, or two in a
+    long one.
+
+    A digit is no slip: `db-1` and `db-2` are two things.
+    """
+    before, after = re.split(r"[/.]", old), re.split(r"[/.]", new)
+    differing = [(a, b) for a, b in zip(before, after, strict=False) if a != b]
+    if len(before) != len(after) or len(differing) != 1:
+        return False
+    a, b = differing[0]
+    most = 2 if min(len(a), len(b)) >= _LONG else 1
+    same_digits = re.findall(r"\d", a) == re.findall(r"\d", b)
+    return min(len(a), len(b)) >= _SHORTEST and same_digits and edit_distance(a, b) <= most
+
+
+def edit_distance(one: str, other: str) -> int:
+    """How many letters are to be added, removed, replaced or swapped with their neighbour."""
+    rows = [list(range(len(other) + 1))]
+    for i, a in enumerate(one, start=1):
+        row = [i]
+        for j, b in enumerate(other, start=1):
+            row.append(min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (a != b)))
+            if i > 1 and j > 1 and (a, b) == (other[j - 2], one[i - 2]):
+                row[-1] = min(row[-1], rows[-2][j - 2] + 1)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 def is_small_correction(old: str, new: str) -> bool:
@@ -200,7 +254,10 @@ def _names(pod: Mapping[str, object], field: str) -> set[str]:
 
 
 def _hardening(before: Manifest, after: Manifest) -> Iterator[Concern]:
-    """Settings that tightened a security context and would be gone."""
+    """Settings that tightened a pod and would be gone."""
+    unmounted = [pod.get("automountServiceAccountToken") is False for pod in (before, after)]
+    if unmounted == [True, False]:
+        yield concern_of(Fact(Rule.SERVICE_ACCOUNT_TOKEN, "removing automountServiceAccountToken", "false"))
     for slot, old, new in _contexts(before, after):
         for key, value in old.items():
             removed = (

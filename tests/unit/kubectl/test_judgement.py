@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from sanare.kubectl.facts import POD_SPEC
-from sanare.kubectl.judge import Limits, from_registries, is_small_correction, judge_change
+from sanare.kubectl.judge import (
+    Limits,
+    edit_distance,
+    from_registries,
+    is_near_miss,
+    is_small_correction,
+    judge_change,
+)
 
 LIMITS = Limits(max_replicas=50)
 DEPLOYMENT: dict[str, Any] = {
@@ -81,8 +88,19 @@ KNOWN_ENV = {"name": "Q", "valueFrom": {"secretKeyRef": {"name": "db-certs", "ke
         ("volumes.0.secret.secretName", "db-cert", ""),
         ("volumes.0.secret.secretName", "kube-admin", "SecretReference"),
         ("containers.0.env.+", SECRET_ENV, "SecretReference"),
-        ("containers.0.env.+", KNOWN_ENV, ""),
-        ("containers.0.env.0.valueFrom.secretKeyRef.key", "q", ""),
+        ("containers.0.env.+", KNOWN_ENV, "SecretReference"),
+        ("containers.0.env.0.valueFrom.secretKeyRef.key", "q", "SecretReference"),
+        ("containers.0.env.0.valueFrom.secretKeyRef.name", "db-cred", ""),
+        ("containers.0.env.0.valueFrom.secretKeyRef.name", "db-certs", "SecretReference"),
+        ("containers.0.env.+", {"name": "HOST", "value": "$(P)"}, "SecretReference"),
+        ("containers.0.env.+", {"name": "HOST", "value": "$$(P)"}, ""),
+        ("containers.0.env.+", {"name": "HOST", "value": "$(OTHER)"}, ""),
+        ("volumes.+", {"name": "again", "secret": {"secretName": "db-certs"}}, ""),
+        ("volumes.+", {"name": "s", "secret": {"secretName": "db-creds"}}, "SecretReference"),
+        ("hostAliases", [{"ip": "192.0.2.1", "hostnames": ["db"]}], "NameResolution?"),
+        ("dnsConfig", {"nameservers": ["192.0.2.1"]}, "NameResolution?"),
+        ("containers.0.livenessProbe", {"httpGet": {"host": "192.0.2.1", "port": 80}}, "ProbeHost"),
+        ("containers.0.lifecycle", {"preStop": {"httpGet": {"host": "192.0.2.1", "port": 80}}}, "ProbeHost"),
         ("containers.0.securityContext.privileged", True, "SecurityContext"),
         ("containers.0.securityContext.runAsUser", 0, "SecurityContext"),
         ("containers.0.securityContext.runAsUser", 1000, ""),
@@ -108,6 +126,112 @@ KNOWN_ENV = {"name": "Q", "valueFrom": {"secretKeyRef": {"name": "db-certs", "ke
 )
 def test_a_change_of_a_workload(path: str, value: object, expected: str) -> None:
     assert verdict(after(path, value)) == expected
+
+
+def container(*env: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"spec": {"containers": [{"name": "web", "env": list(env), **fields}]}}
+
+
+PASSWORD = {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": "creds", "key": "password"}}}
+FROM_SECRET = [{"secretRef": {"name": "creds"}}]
+
+
+def variable(name: str, value: str) -> dict[str, Any]:
+    return {"name": name, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        (container(PASSWORD), container(PASSWORD, variable("HOST", "db-$(PASSWORD)")), True),
+        (
+            container(PASSWORD, variable("URL", "x:$(PASSWORD)@db")),
+            container(PASSWORD, variable("URL", "x:$(PASSWORD)@db-2")),
+            False,
+        ),
+        (
+            container(PASSWORD, variable("URL", "x:$(PASSWORD)@db")),
+            container(PASSWORD, variable("URL", "x:y@$(PASSWORD)")),
+            True,
+        ),
+        (
+            container(PASSWORD, variable("URL", "x:$(PASSWORD)@db")),
+            container(PASSWORD, variable("URL", "x:$(PASSWORD)@db"), variable("HOST", "$(URL)")),
+            True,
+        ),
+        (container(envFrom=FROM_SECRET), container(variable("HOST", "$(ANY)"), envFrom=FROM_SECRET), True),
+        (
+            container(variable("OWN", "a"), envFrom=FROM_SECRET),
+            container(variable("OWN", "a"), variable("HOST", "$(OWN)"), envFrom=FROM_SECRET),
+            False,
+        ),
+        (container(PASSWORD, args=["--a=$(PASSWORB)"]), container(PASSWORD, args=["--a=$(PASSWORD)"]), True),
+        (
+            container(PASSWORD, command=["sh", "-c", "echo $PASSWORB"]),
+            container(PASSWORD, command=["sh", "-c", "echo ${PASSWORD"]),
+            True,
+        ),
+        (
+            container(PASSWORD),
+            container(PASSWORD, volumeMounts=[{"name": "v", "subPathExpr": "$(PASSWORD)"}]),
+            True,
+        ),
+    ],
+    ids=[
+        "a new expansion",
+        "the text around it",
+        "moved within its value",
+        "by way of another variable",
+        "any unknown name beside a Secret's envFrom",
+        "a name of the container's own",
+        "in an argument",
+        "by the shell",
+        "in a path",
+    ],
+)
+def test_a_secrets_value_is_not_expanded_into_what_the_container_tells(
+    before: dict[str, Any], after: dict[str, Any], refused: bool
+) -> None:
+    rules = {concern.rule for concern in judge_change("Pod", before, after, LIMITS)}
+    assert ("SecretReference" in rules) is refused
+
+
+def test_a_corrected_name_of_the_variable_may_read_the_same_key_and_a_second_secret_may_not_join() -> None:
+    renamed = container({**PASSWORD, "name": "PASSWORDS"})
+    assert not judge_change("Pod", container(PASSWORD), renamed, LIMITS)
+    joined = container(envFrom=[*FROM_SECRET, {"secretRef": {"name": "credz"}}])
+    assert judge_change("Pod", container(envFrom=FROM_SECRET), joined, LIMITS)[0].rule == "SecretReference"
+
+
+def test_the_token_stays_unmounted_where_it_was() -> None:
+    before = {"spec": {"automountServiceAccountToken": False}}
+    assert judge_change("Pod", before, {"spec": {}}, LIMITS)[0].rule == "ServiceAccountToken"
+    assert not judge_change("Pod", before, before, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "near"),
+    [
+        ("db-creds/pasword", "db-creds/password", True),
+        ("db-craeds", "db-creds", True),
+        ("db-cerds/password", "db-creds/password", True),
+        ("db", "db2", False),
+        ("db-1-creds", "db-2-creds", False),
+        ("admin", "admyns", False),
+        ("db-creds/user", "db-creds/password", False),
+        ("db-cred/passwor", "db-creds/password", False),
+        ("db-creds", "db-creds/password", False),
+    ],
+)
+def test_a_near_miss_is_a_slip_in_one_long_name(old: str, new: str, near: bool) -> None:
+    assert is_near_miss(old, new) is near
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "distance"), [("", "ab", 2), ("abc", "abc", 0), ("abcd", "acbd", 1), ("kitten", "sitting", 3)]
+)
+def test_the_edit_distance(one: str, other: str, distance: int) -> None:
+    assert edit_distance(one, other) == edit_distance(other, one) == distance
 
 
 def test_removing_finalizers_is_a_change_of_them() -> None:
