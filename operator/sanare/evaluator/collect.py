@@ -17,6 +17,7 @@ from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, dig, items, mapping, number, text
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.declared import declared_requests
+from sanare.evaluator.look import event_time
 from sanare.evaluator.ownership import TEMPLATED, Ownership, ownership, pod_template
 from sanare.evaluator.reach import address, planned, read_answer
 from sanare.evaluator.scope import Scope, scope_of
@@ -140,7 +141,7 @@ def _trimmed(kind: str, found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
     if kind == "ConfigMap":
         return _capped_values(found)
     if kind == "Event":
-        found = tuple(sorted(found, key=_last_seen)[-_EVENTS:])
+        found = tuple(sorted(found, key=event_time)[-_EVENTS:])
     return tuple({**item, "metadata": _without_noise(item)} for item in found)
 
 
@@ -160,15 +161,6 @@ def _capped_values(found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
         binary = dict.fromkeys(mapping(item, "binaryData"), "")
         kept.append({**item, "metadata": _without_noise(item), "data": data, "binaryData": binary})
     return tuple(kept)
-
-
-def _last_seen(event: Manifest) -> str:
-    return (
-        text(event, "series", "lastObservedTime")
-        or text(event, "lastTimestamp")
-        or text(event, "eventTime")
-        or text(event, "metadata", "creationTimestamp")
-    )
 
 
 async def _ask(kube: KubeClient, namespace: str, probe: Probe) -> Answer:

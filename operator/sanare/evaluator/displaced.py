@@ -16,7 +16,8 @@ from sanare.evaluator.reach import slices_of
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.traffic import serves
 
-_GUARDS = {
+# Kinds whose objects limit others, and the word for one that is gone.
+GUARDS = {
     "ResourceQuota": Kind.QUOTA_DELETED,
     "LimitRange": Kind.QUOTA_DELETED,
     "NetworkPolicy": Kind.POLICY_DELETED,
@@ -81,7 +82,7 @@ def rule_scaled_down(change: Change) -> Iterator[Seen]:
 
 def rule_guard_deleted(change: Change) -> Iterator[Seen]:
     """A quota, limit range, network policy or disruption budget is gone."""
-    for kind, word in _GUARDS.items():
+    for kind, word in GUARDS.items():
         if not change.is_unseen(kind):
             for name in sorted(set(change.then.names.get(kind, ())) - names_now(change, kind)):
                 yield bites(word, f"{kind}/{name}", f"{kind}/{name} was deleted")

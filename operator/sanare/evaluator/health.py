@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 from sanare.api.manifest import Manifest, items, mapping, number, owners, text
-from sanare.api.status import CheckResult
 from sanare.evaluator.containers import creation_failure, newest, pod_faults
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, condition, event_moment, is_ready, moment
 from sanare.evaluator.ownership import follows_template, is_terminating
 from sanare.evaluator.reach import declared_probes
-from sanare.evaluator.seen import Seen, failed, passed
+from sanare.evaluator.seen import Seen, failed, passed, unknown
 
 Check = Callable[[Look], Iterator[Seen]]
 
@@ -118,7 +117,7 @@ def check_rollout(look: Look) -> Iterator[Seen]:
         judge = _ROLLOUTS.get(text(workload, "kind"))
         found = list(judge(look, name, workload)) if judge else []
         yield from found
-        if judge and not any(seen.result is CheckResult.FAILED for seen in found):
+        if judge and not found:
             yield passed("rollout", name, f"{name}: the rollout is complete")
 
 
@@ -241,8 +240,17 @@ def _job(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
 
 def _cron_job(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
     jobs = [job for job in look.snapshot.all("Job") if str(next(owners(job), "")) == name]
-    if jobs:
-        yield from _job(look, name, max(jobs, key=lambda job: text(job, "metadata", "creationTimestamp")))
+    newest_job = max(jobs, key=lambda job: text(job, "metadata", "creationTimestamp"), default=None)
+    found = list(_job(look, name, newest_job)) if newest_job else []
+    yield from found
+    # A failed Job that is only deleted proves nothing: a run of after the baseline has to complete.
+    if not found and look.failed_before(name) and not _ran_since(look, newest_job):
+        yield unknown("rollout", Kind.UNKNOWN, name, f"{name}: no Job has completed since the last one failed")
+
+
+def _ran_since(look: Look, job: Manifest | None) -> bool:
+    created = moment(job, "metadata", "creationTimestamp")
+    return bool(look.baseline and created and created >= look.baseline.taken_at.replace(microsecond=0))
 
 
 _ROLLOUTS: dict[str, Callable[[Look, str, Manifest], Iterator[Seen]]] = {

@@ -16,6 +16,7 @@ from sanare.decision.signal import decide_signal
 from sanare.evaluator import health, traffic
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.declared import check_declared
+from sanare.evaluator.displaced import GUARDS
 from sanare.evaluator.kinds import CONSEQUENCES, Kind
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import ownership
@@ -44,7 +45,7 @@ def check_sight(look: Look) -> Iterator[Seen]:
         facts = look.baseline.facts
         needed += ["ConfigMap"] if any(each.config_maps for each in facts.workloads) else []
         needed += ["PersistentVolumeClaim"] if any(each.claims for each in facts.workloads) else []
-        needed += [kind for kind in ("ResourceQuota", "LimitRange", "NetworkPolicy") if facts.names.get(kind)]
+        needed += [kind for kind in GUARDS if facts.names.get(kind)]
     for kind in dict.fromkeys(needed):
         why = look.snapshot.unseen.get(kind)
         if why:

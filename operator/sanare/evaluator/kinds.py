@@ -69,13 +69,14 @@ class Kind(StrEnum):
     PORT_NAME_UNKNOWN = "PortNameUnknown"  # the Service's targetPort names a port that no container declares
     FOREIGN_ENDPOINTS = "ForeignEndpoints"  # the Service sends traffic to another workload's pods
     NO_ENDPOINTS = "NoEndpoints"  # the Service has no ready endpoint
-    UNREACHABLE = "Unreachable"  # nothing answers from outside the pod
+    UNREACHABLE = "Unreachable"  # no answer from outside the pod, or a server error where a probe asks
 
     # Declared by people.
     DECLARED = "DeclaredCheck"  # a check of spec.checks failed
 
     # Not a failure: it could not be looked at.
     FORBIDDEN = "Forbidden"
+    NOT_ASKED = "NotAsked"  # more than one look may ask
     TIMEOUT = "Timeout"
     UNKNOWN = "Unknown"
 

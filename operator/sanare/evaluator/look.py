@@ -47,6 +47,10 @@ class Look:
         """Whether something happened after the last change. Kubernetes' times are whole seconds, cut off."""
         return self.since is None or (moment is not None and moment >= self.since.replace(microsecond=0))
 
+    def failed_before(self, name: str) -> bool:
+        """Whether something of that object had failed at the start."""
+        return self.baseline is not None and any(check.object == name for check in self.baseline.failing)
+
     def log_line(self, pod: Manifest, container: str) -> str:
         """The last line of a container's log tail."""
         tail = self.snapshot.logs.get(f"{text(pod, 'metadata', 'name')}/{container}", "")

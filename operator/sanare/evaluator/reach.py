@@ -1,7 +1,7 @@
 """Requests from outside the pod, through the API server's proxy: what to ask, and what an answer means. Pure.
 
-Any answer of the backend means reached. What the API server itself answers is a Status object: it tells a refused
-connection from a Service without endpoints, and both from not being allowed to look.
+Any answer of the backend means reached, whatever its status. What the API server itself answers is a Status object:
+it tells a refused connection from a Service without endpoints, and both from not being allowed to look.
 """
 
 from __future__ import annotations

@@ -9,11 +9,21 @@ from sanare.evaluator.facts import target_port
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, is_ready
 from sanare.evaluator.ownership import containers, pod_template, selects, service_selector
-from sanare.evaluator.reach import matching_pods, pods_behind, probed_ports, service_probe, slices_of
+from sanare.evaluator.reach import (
+    MAX_PROBES,
+    http_path,
+    matching_pods,
+    pods_behind,
+    probed_ports,
+    service_probe,
+    slices_of,
+)
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 from sanare.evaluator.snapshot import Answer, Probe
 
 Check = Callable[[Look], Iterator[Seen]]
+
+_SERVER_ERROR = 500
 
 
 def services(look: Look) -> Iterator[tuple[str, Manifest]]:
@@ -95,8 +105,13 @@ def check_reachability(look: Look) -> Iterator[Seen]:
         for port in probed_ports(service):
             probe = service_probe(service, port, look.scope, look.owned)
             answer = look.snapshot.answers.get(probe)
-            if answer is not None:
-                yield _reached(look, name, port, probe, answer)
+            yield _reached(look, name, port, probe, answer) if answer else _unasked(name, port)
+
+
+def _unasked(name: str, port: Manifest) -> Seen:
+    object_ = f"Service/{name}"
+    message = f"{object_} port {port.get('port')} was not asked: one look asks at most {MAX_PROBES} times"
+    return unknown("reachability", Kind.NOT_ASKED, object_, message)
 
 
 def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer) -> Seen:
@@ -110,6 +125,16 @@ def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer
     if silent and answer.reached:
         message = f"{where}: {len(silent)} of {len(behind)} endpoints do not answer ({silent[0].failure})"
         return failed("reachability", Kind.UNREACHABLE, object_, message, settles=_patience(look, name))
+    if answer.status >= _SERVER_ERROR and _is_declared(look, name, port):
+        message = (
+            f"{where}: GET {probe.path}, which a probe of the container asks, is answered with {answer.status}"
+        )
+        return failed("reachability", Kind.UNREACHABLE, object_, message, settles=_patience(look, name))
+    if answer.status >= _SERVER_ERROR:
+        message = (
+            f"{where}: answered with the server error {answer.status} on {probe.path}, which no probe declares"
+        )
+        return passed("reachability", object_, message)
     if answer.reached:
         said = f"answered with {answer.status}" if answer.status else "open, without an HTTP answer"
         return passed("reachability", object_, f"{where}: {said}")
@@ -118,6 +143,12 @@ def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer
     ready = f" although {len(behind)} endpoint{'s are' if len(behind) > 1 else ' is'} ready" if behind else ""
     message = f"{where}: {answer.failure} from outside the pod{ready}"
     return failed("reachability", Kind.UNREACHABLE, object_, message, settles=_patience(look, name))
+
+
+def _is_declared(look: Look, name: str, port: Manifest) -> bool:
+    """Whether an HTTP probe of an intended workload asks on the port, so that its path has to answer well."""
+    workloads = (look.owned.workloads.get(key, {}) for key in look.scope.intended.get(name, ()))
+    return any(http_path(workload, target_port(port)) for workload in workloads)
 
 
 def _patience(look: Look, name: str) -> float | None:

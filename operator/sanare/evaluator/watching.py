@@ -14,16 +14,25 @@ from sanare.kube.resources import BY_KIND
 _DEBOUNCE = 0.5  # seconds: one rollout step is several events
 _WATCH_SECONDS = 240
 _CLOSE_SECONDS = 5.0
-_RETRY = 2.0  # seconds between two attempts at a watch that broke
+_RETRY = 2.0  # seconds between two watches of one kind, however the first one ended
 
 
 class Changes:
     """Watches of some kinds in one namespace. Where one may not be watched, the caller's time-outs still poll."""
 
-    def __init__(self, kube: KubeClient, namespace: str, kinds: Iterable[str], versions: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        kube: KubeClient,
+        namespace: str,
+        kinds: Iterable[str],
+        versions: Mapping[str, str],
+        *,
+        retry: float = _RETRY,
+    ) -> None:
         self._kube = kube
         self._namespace = namespace
         self._versions = {kind: versions[kind] for kind in kinds if kind in versions}
+        self._retry = retry
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._closed = False
@@ -63,6 +72,7 @@ class Changes:
             except errors.Gone:
                 since = ""  # the present state, then its changes
             except errors.Unreachable:
-                await asyncio.sleep(_RETRY)
+                pass  # the caller polls meanwhile
             except errors.KubeError:
                 return  # no right to watch: the caller polls
+            await asyncio.sleep(self._retry)

@@ -479,6 +479,15 @@ def test_what_cannot_be_listed_is_not_called_deleted() -> None:
     assert verdict(blind, before).kind != Kind.DELETED
 
 
+@pytest.mark.parametrize("kind", ["ResourceQuota", "LimitRange", "NetworkPolicy", "PodDisruptionBudget"])
+def test_a_guard_that_cannot_be_listed_any_more_leaves_the_verdict_open(kind: str) -> None:
+    before = changed(shop(), adds(named(kind, "guard")))
+    blind = changed(before)
+    assert verdict(blind, before).result is Result.FIXED
+    blind.unseen = {kind: "Forbidden: no"}
+    assert verdict(blind, before).result is Result.UNVERIFIED
+
+
 def test_a_neighbour_that_was_broken_before_is_not_held_against_the_repair() -> None:
     before = changed(shop(), breaks_neighbour)
     assert verdict(before, before).result is Result.FIXED

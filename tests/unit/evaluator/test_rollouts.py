@@ -8,7 +8,7 @@ import pytest
 
 from sanare.api.status import Result
 from sanare.evaluator.kinds import Kind
-from tests.unit.evaluator.namespace import Json, Namespace, incident, meta, pod, verdict
+from tests.unit.evaluator.namespace import Json, Namespace, ago, incident, meta, pod, verdict
 
 SPEC: Json = {"containers": [{"name": "db", "image": "shop.local/db:1.0"}]}
 
@@ -119,6 +119,32 @@ def test_a_rollout_is_judged_by_its_kind(namespace: Namespace, kind: str, failur
     assert found.kind == (failure or "")
     assert found.result is (Result.NOT_FIXED if failure else Result.FIXED)
     assert words in found.reason
+
+
+def created(namespace: Namespace, at: str) -> Namespace:
+    namespace.objects["Job"][0]["metadata"]["creationTimestamp"] = at
+    return namespace
+
+
+def without_jobs() -> Namespace:
+    namespace = cron_job()
+    namespace.objects["Job"].clear()
+    return namespace
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "result"),
+    [
+        (cron_job(FAILED), without_jobs(), Result.UNVERIFIED),
+        (cron_job(FAILED), cron_job(COMPLETE), Result.UNVERIFIED),
+        (cron_job(FAILED), created(cron_job(FAILED), ago(-5)), Result.NOT_FIXED),
+        (cron_job(FAILED), created(cron_job(COMPLETE), ago(-5)), Result.FIXED),
+        (without_jobs(), without_jobs(), Result.FIXED),
+    ],
+    ids=["deleted", "an earlier one is left", "failed again", "a later one completed", "none failed before"],
+)
+def test_a_cron_job_whose_job_failed_has_to_complete_one(before: Namespace, now: Namespace, result: Result) -> None:
+    assert verdict(now, before, incident("CronJob/db")).result is result
 
 
 def test_a_pod_that_belongs_to_a_workload_stands_for_it() -> None:

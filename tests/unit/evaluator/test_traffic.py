@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sanare.api.status import CheckResult, Result
+from sanare.evaluator.judge import judge, look_at
 from sanare.evaluator.kinds import Kind
+from sanare.evaluator.reach import planned
 from sanare.evaluator.snapshot import Answer, Probe
-from tests.unit.evaluator.namespace import Namespace, endpoints, incident, service, shop, verdict, workload
+from tests.unit.evaluator.namespace import (
+    NOW,
+    POLICY,
+    Namespace,
+    endpoints,
+    incident,
+    service,
+    shop,
+    verdict,
+    workload,
+)
 
 Change = Callable[[Namespace], object]
 
@@ -109,6 +122,37 @@ def test_any_answer_of_the_backend_means_reached(status: int) -> None:
     namespace = shop()
     namespace.silent["web"] = Answer(status=status)
     assert verdict(namespace).result is Result.FIXED
+
+
+PROBED = {"livenessProbe": {"httpGet": {"path": "/healthz", "port": 8080}}}
+
+
+@pytest.mark.parametrize(
+    ("status", "result"),
+    [(200, Result.FIXED), (404, Result.FIXED), (500, Result.NOT_FIXED), (503, Result.NOT_FIXED)],
+)
+def test_a_server_error_where_a_probe_asks_is_a_failure(status: int, result: Result) -> None:
+    namespace = shop(**PROBED)
+    namespace.silent["web"] = Answer(status=status)
+    assert verdict(namespace).result is result
+
+
+def test_a_server_error_where_no_probe_asks_is_told() -> None:
+    namespace = shop()
+    namespace.silent["web"] = Answer(status=503)
+    assert "answered with the server error 503 on /, which no probe declares" in verdict(namespace).reason
+
+
+@pytest.mark.parametrize(("ports", "result"), [(24, Result.FIXED), (30, Result.UNVERIFIED)])
+def test_a_port_that_was_not_asked_is_not_called_reached(ports: int, result: Result) -> None:
+    namespace = shop()
+    listed = [{"name": f"p{number}", "port": number, "targetPort": 8080} for number in range(ports)]
+    namespace.get("Service", "web")["spec"]["ports"] = listed
+    namespace.get("EndpointSlice", "web-abc")["ports"] = [{"name": each["name"], "port": 8080} for each in listed]
+    look = look_at(namespace.snapshot(), incident(), POLICY, now=NOW)
+    asked = dict.fromkeys(planned(look.snapshot, look.scope, look.owned), Answer(status=200))
+    found = judge(replace(look.snapshot, answers=asked), None, incident(), POLICY, now=NOW)
+    assert (found.result, found.kind) == (result, "" if result is Result.FIXED else Kind.NOT_ASKED)
 
 
 def test_not_being_allowed_to_ask_is_unverified() -> None:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, Literal, cast
 
+import pytest
+
 from sanare import errors
 from sanare.evaluator.watching import Changes
 from sanare.kube.client import KubeClient, WatchEvent
@@ -33,8 +35,8 @@ def change(version: str, kind: Literal["MODIFIED", "BOOKMARK"] = "MODIFIED") -> 
     return WatchEvent(kind, {"metadata": {"resourceVersion": version}})
 
 
-def watching(stream: Stream) -> Changes:
-    return Changes(cast(KubeClient, stream), "shop", ["Pod", "Job"], {"Pod": "7"})
+def watching(stream: Stream, retry: float = 0) -> Changes:
+    return Changes(cast(KubeClient, stream), "shop", ["Pod", "Job"], {"Pod": "7"}, retry=retry)
 
 
 async def ends(stream: Stream, seconds: float) -> bool:
@@ -60,6 +62,16 @@ async def test_a_watch_goes_on_from_the_list_and_after_its_end_from_the_last_eve
     )
     assert await ends(stream, 60)
     assert stream.since == ["7", "9", "9", ""]
+
+
+@pytest.mark.parametrize(
+    "end", [[], [errors.Gone("too old", status=410)], [errors.Unreachable("reset")]], ids=["end", "gone", "broken"]
+)
+async def test_no_watch_is_opened_again_at_once(end: list[WatchEvent | errors.KubeError]) -> None:
+    stream = Stream(end, [change("8")])
+    async with watching(stream, retry=60) as changes:
+        await changes.wait(0)
+    assert stream.since == ["7"]
 
 
 async def test_without_the_right_to_watch_the_time_out_ends_the_wait() -> None:
