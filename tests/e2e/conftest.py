@@ -24,36 +24,53 @@ ROOT = Path(__file__).resolve().parents[2]
 PACE = Pace(hold="10s", converge="90s", limit=300.0, proof=120.0)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What these tests need on the cluster: the CRDs, and the app's images where a command loads them.
+
+    Without a cluster it does nothing: each test skips with its own reason.
+    """
+    kubectl = _kubectl()
+    if not _kubeconfig() or kubectl is None or _version(kubectl).returncode:
+        return
+    crds = str(ROOT / "crds")
+    apply = [kubectl, "apply", "--server-side", "--force-conflicts", "-f", crds]
+    subprocess.run(apply, check=True, timeout=60, stdout=subprocess.DEVNULL)
+    if load := os.environ.get("SANARE_IMAGE_LOAD"):
+        archive = tmp_path_factory.mktemp("images") / "app.tar"
+        build_archive(archive)
+        subprocess.run([*shlex.split(load), str(archive)], check=True, timeout=300)
+
+
 @pytest.fixture(scope="session")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Arena:
-    kubeconfig = os.environ.get("KUBECONFIG", "")
-    kubectl = os.environ.get("SANARE_KUBECTL") or shutil.which("kubectl")
-    if not kubeconfig or not Path(kubeconfig).is_file():
+def arena(prepared: None, tmp_path_factory: pytest.TempPathFactory) -> Arena:
+    kubectl = _kubectl()
+    if not _kubeconfig():
         pytest.skip("no cluster: KUBECONFIG names no kubeconfig")
     if kubectl is None:
         pytest.skip("no kubectl on PATH: make setup")
-    folder = tmp_path_factory.mktemp("e2e")
-    _prepare(kubectl, folder)
+    answer = _version(kubectl)
+    if answer.returncode:
+        pytest.skip(f"no cluster answers: {answer.stderr.strip()[-200:]}")
     log = os.environ.get("SANARE_E2E_AUDIT_LOG")
     return Arena(
-        kubeconfig=Path(kubeconfig),
+        kubeconfig=Path(_kubeconfig()),
         kubectl=kubectl,
         pace=PACE,
-        folder=folder,
+        folder=tmp_path_factory.mktemp("e2e"),
         registry=os.environ.get("SANARE_REGISTRY", REGISTRY),
         audit_log=Path(log) if log else None,
     )
 
 
-def _prepare(kubectl: str, folder: Path) -> None:
-    """The CRDs, and the app's images where a command loads them."""
-    answer = subprocess.run([kubectl, "version"], capture_output=True, text=True, timeout=60)
-    if answer.returncode:
-        pytest.skip(f"no cluster answers: {answer.stderr.strip()[-200:]}")
-    subprocess.run(
-        [kubectl, "apply", "--server-side", "--force-conflicts", "-f", str(ROOT / "crds")], check=True, timeout=60
-    )
-    if load := os.environ.get("SANARE_IMAGE_LOAD"):
-        archive = folder / "app.tar"
-        build_archive(archive)
-        subprocess.run([*shlex.split(load), str(archive)], check=True, timeout=300)
+def _kubeconfig() -> str:
+    named = os.environ.get("KUBECONFIG", "")
+    return named if named and Path(named).is_file() else ""
+
+
+def _kubectl() -> str | None:
+    return os.environ.get("SANARE_KUBECTL") or shutil.which("kubectl")
+
+
+def _version(kubectl: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([kubectl, "version"], capture_output=True, text=True, timeout=60)

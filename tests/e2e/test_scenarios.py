@@ -1,8 +1,7 @@
 """Every scenario's controls on the cluster of KUBECONFIG: what the evaluator says of right and false repairs.
 
-The nodes need the app's images (`sanare-lab images app.tar`, then load the archive). Where SANARE_IMAGE_LOAD holds
-a command, for example `kind load image-archive`, it is run with the archive's path first. SANARE_SCENARIOS names a
-folder of scenarios other than the lab's own.
+The nodes need the app's images (`sanare-lab images app.tar`, then load the archive, or SANARE_IMAGE_LOAD).
+SANARE_SCENARIOS names a folder of scenarios other than the lab's own.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shlex
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -22,7 +19,6 @@ from rich.console import Console
 
 from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
-from sanare_lab.app.image import build_archive
 from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare, from_json
 from sanare_lab.controls.runner import Plan, Rooms, run_control
 from sanare_lab.controls.table import comparison_table
@@ -42,18 +38,8 @@ Running = dict[tuple[str, str], "asyncio.Task[ControlOutcome]"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture(scope="module")
-def images(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The app's images on the nodes, where a command for that is given."""
-    load = os.environ.get("SANARE_IMAGE_LOAD")
-    if load:
-        archive = tmp_path_factory.mktemp("images") / "app.tar"
-        build_archive(archive)
-        subprocess.run([*shlex.split(load), str(archive)], check=True, timeout=300)
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def running(request: pytest.FixtureRequest, images: None) -> AsyncIterator[Running]:
+async def running(request: pytest.FixtureRequest, prepared: None) -> AsyncIterator[Running]:
     """Every selected control, already under way: each test waits for its own."""
     try:
         client = await KubeClient.connect()

@@ -14,6 +14,7 @@ from sanare.api.status import Attempt, AttemptState, ConditionType, Result, Usag
 from sanare.decision.ladder import Act, Interrupt, is_target_gone
 from sanare.diagnosis.diagnose import diagnose
 from sanare.diagnosis.probing import confirm
+from sanare.kube.client import KubeClient
 from sanare.kube.events import Happening
 from sanare.kubectl.gate import Grant
 from sanare.kubectl.tool import Kubectl
@@ -163,13 +164,13 @@ async def end_turn(chronicle: Chronicle, number: int, report: Report) -> None:
     await chronicle.commit()
 
 
-async def interrupt(kit: Kit, chronicle: Chronicle, step: Interrupt) -> None:
+async def interrupt(kube: KubeClient, chronicle: Chronicle, step: Interrupt) -> None:
     """The operator stopped in the middle of an attempt: say so. What it did is judged next, nothing is repeated.
 
     The journal knows more than the status where the stop came between the two, so the mutations are read from it.
     """
     attempt = step.attempt
-    records = await load_journal(kit.kube, chronicle.incident, attempt.number)
+    records = await load_journal(kube, chronicle.incident, attempt.number)
     done = [record.mutation() for record in records]
     replace_attempt(
         chronicle,

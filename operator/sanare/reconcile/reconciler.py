@@ -91,7 +91,7 @@ class Reconciler:
             case ladder.Recheck():
                 await self._recheck(chronicle, policy)
             case ladder.Interrupt():
-                await interrupt(kit, chronicle, step)
+                await interrupt(kit.kube, chronicle, step)
             case _:
                 await _conclude(chronicle, step)
 
