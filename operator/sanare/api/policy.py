@@ -149,6 +149,10 @@ class Guard(Model):
     """The most deletions of one attempt."""
     max_replicas: int = Field(default=50, ge=1, le=10000)
     """The most replicas that an attempt may scale a workload to."""
+    registries: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = Field(default=(), max_length=64)
+    """Where new images may come from: `NAME` is one repository, `HOST/` or `HOST/PATH/` everything below it. Empty
+    means that tags and digests may change and that another repository needs a person's approval.
+    """
 
 
 class PolicySpec(Model):

@@ -37,6 +37,7 @@ class Rule(StrEnum):
     NAME_RESOLUTION = "NameResolution"
     PROBE_HOST = "ProbeHost"
     IMAGE_REGISTRY = "ImageRegistry"
+    IMAGE_REPOSITORY = "ImageRepository"
     COMMAND = "Command"
     CONTAINERS = "Containers"
     EXPOSURE = "Exposure"

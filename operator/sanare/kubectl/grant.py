@@ -20,8 +20,6 @@ class Grant:
         dry_run: every mutation is sent with dryRun=All, and what needs a person is shown, not refused.
         approved: a person approved what is being run, so what needs a person may be done.
         impersonate: user that requests are sent as, `system:serviceaccount:NAMESPACE:NAME`; empty for the operator.
-        registries: where images may come from; empty means anywhere.
-        protected: objects (`Kind/name`) that may not be written even though their kind may.
     """
 
     namespace: str
@@ -30,8 +28,6 @@ class Grant:
     dry_run: bool = False
     approved: bool = False
     impersonate: str = ""
-    registries: tuple[str, ...] = ()
-    protected: frozenset[str] = frozenset()
 
     @property
     def has_person(self) -> bool:
@@ -41,7 +37,7 @@ class Grant:
     @property
     def limits(self) -> Limits:
         """The bounds that judging an object needs."""
-        return Limits(self.guard.max_replicas, self.registries)
+        return Limits(self.guard.max_replicas, self.guard.registries)
 
     def scope(self, *, timeout: int) -> Scope:
         """What the screen in front of the gate lets a command name; waits are at most `timeout` seconds."""
@@ -50,7 +46,7 @@ class Grant:
             default=self.namespace,
             operator_namespace=self.operator_namespace,
             max_replicas=self.guard.max_replicas,
-            registries=self.registries,
+            registries=self.guard.registries,
             kinds=self.guard.kinds,
             approved=self.has_person,
             gated=True,

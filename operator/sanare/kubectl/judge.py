@@ -6,14 +6,14 @@ of a patch format matters. `judge_fragment` sees only what a command says and is
 
 from __future__ import annotations
 
-import difflib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sanare.api.manifest import Manifest, dig, mapping
 from sanare.kubectl.facts import GUARDED_KINDS, POD_SPEC, Fact, Rule, facts_of, images_of
+from sanare.kubectl.image import corrects_repository, from_registries, repository
+from sanare.kubectl.likeness import is_near_miss, is_small_correction
 
 APPROVAL = "NeedsApproval"
 
@@ -29,7 +29,10 @@ class Concern:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds a judgement needs: most replicas, and registries that images may come from (empty: any)."""
+    """The bounds a judgement needs: most replicas, and registries that new images may come from.
+
+    Without registries an image of another repository is for a person to approve.
+    """
 
     max_replicas: int = 50
     registries: tuple[str, ...] = ()
@@ -61,6 +64,7 @@ RULES: Mapping[Rule, _Word] = {
     Rule.NAME_RESOLUTION: _Word("{slot} = {value} changes where the pod's names lead", approval=True),
     Rule.PROBE_HOST: _Word("{slot} would send the node's probes to {value}, out of the pod"),
     Rule.IMAGE_REGISTRY: _Word("image {value} does not come from an allowed registry"),
+    Rule.IMAGE_REPOSITORY: _Word("{slot}: image {value} is of another repository", approval=True),
     Rule.COMMAND: _Word("{slot} would run another command: {value}", approval=True),
     Rule.CONTAINERS: _Word("{slot}: container {value} would be added or removed", approval=True),
     Rule.EXPOSURE: _Word("{slot} = {value} changes what is reachable from outside", approval=True),
@@ -84,12 +88,7 @@ NEEDS_LIVE = frozenset(
 
 _REFERENCES = frozenset({Rule.SECRET_REFERENCE, Rule.SERVICE_ACCOUNT})
 _SAFE_OFF = frozenset({"privileged", "allowPrivilegeEscalation"})
-_SIMILAR_COMMAND = 0.75
-_SHORTEST = 5
-_LONG = 12
 _EXPANDED = re.compile(r"\$\(")
-_SHELL = re.compile(r"[;&|`$<>\n]")
-_TAG = re.compile(r"(@sha256:[0-9a-f]+|:[\w.-]+)$")
 
 
 def judge_fragment(kind: str, fragment: Manifest, limits: Limits) -> tuple[Concern, ...]:
@@ -105,14 +104,13 @@ def judge_change(kind: str, before: Manifest | None, after: Manifest, limits: Li
     new = facts_of(kind, after)
     added = [fact for fact in sorted(new - old) if _matters(fact, limits) and not _corrects(fact, old, new)]
     lost = _lost(old, new) if before else ()
-    images = {
-        name: image
-        for name, image in images_of(kind, after).items()
-        if before is None or image not in images_of(kind, before).values()
-    }
+    known = images_of(kind, before) if before else {}
+    images = {name: image for name, image in images_of(kind, after).items() if image not in known.values()}
     concerns = [*map(concern_of, added), *map(concern_of, lost), *_by_kind(kind), *_images(images, limits)]
     if before is None and kind in POD_SPEC:
         concerns.append(concern_of(Fact(Rule.NEW_WORKLOAD, kind, kind)))
+    if before and not limits.registries:
+        concerns += _repositories(known, images)
     if before:
         concerns += [*_containers(kind, before, after), *_type_change(kind, before, after)]
     return tuple(_strictest_first(concerns))
@@ -164,52 +162,6 @@ def _corrects_reference(fact: Fact, other: Fact, *, stays: bool) -> bool:
     return fact.value == other.value and is_near_miss(other.slot, fact.slot)
 
 
-def is_near_miss(old: str, new: str) -> bool:
-    """Whether `NAME` or `NAME/KEY` differs by a slip of the hand: by a letter in one part of some length, or two in a
-    long one.
-
-    A digit is no slip: `db-1` and `db-2` are two things.
-    """
-    before, after = re.split(r"[/.]", old), re.split(r"[/.]", new)
-    differing = [(a, b) for a, b in zip(before, after, strict=False) if a != b]
-    if len(before) != len(after) or len(differing) != 1:
-        return False
-    a, b = differing[0]
-    most = 2 if min(len(a), len(b)) >= _LONG else 1
-    same_digits = re.findall(r"\d", a) == re.findall(r"\d", b)
-    return min(len(a), len(b)) >= _SHORTEST and same_digits and edit_distance(a, b) <= most
-
-
-def edit_distance(one: str, other: str) -> int:
-    """How many letters are to be added, removed, replaced or swapped with their neighbour."""
-    rows = [list(range(len(other) + 1))]
-    for i, a in enumerate(one, start=1):
-        row = [i]
-        for j, b in enumerate(other, start=1):
-            row.append(min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (a != b)))
-            if i > 1 and j > 1 and (a, b) == (other[j - 2], one[i - 2]):
-                row[-1] = min(row[-1], rows[-2][j - 2] + 1)
-        rows.append(row)
-    return rows[-1][-1]
-
-
-def is_small_correction(old: str, new: str) -> bool:
-    """Whether a command (JSON list of words) differs from the old one by spelling only: as many words, alike."""
-    try:
-        before, after = json.loads(old), json.loads(new)
-    except ValueError:
-        return False
-    if not (isinstance(before, list) and isinstance(after, list) and len(before) == len(after)):
-        return False
-    pairs = [(str(a), str(b)) for a, b in zip(before, after, strict=True)]
-    same_shell = all(sorted(_SHELL.findall(a)) == sorted(_SHELL.findall(b)) for a, b in pairs)
-    return same_shell and _ratio(" ".join(a for a, _ in pairs), " ".join(b for _, b in pairs)) >= _SIMILAR_COMMAND
-
-
-def _ratio(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
-
-
 def _lost(old: frozenset[Fact], new: frozenset[Fact]) -> Iterator[Fact]:
     """Facts whose removal is itself a concern."""
     for fact in sorted(old - new):
@@ -229,12 +181,12 @@ def _images(images: Mapping[str, str], limits: Limits) -> Iterator[Concern]:
             yield concern_of(Fact(Rule.IMAGE_REGISTRY, name, image))
 
 
-def from_registries(image: str, registries: tuple[str, ...]) -> bool:
-    """Whether an image comes from a listed registry: `name` is one repository, `host/` everything below it."""
-    repository = _TAG.sub("", _TAG.sub("", image)).removeprefix("docker.io/").removeprefix("library/")
-    return not registries or any(
-        repository.startswith(entry) if entry.endswith("/") else repository == entry for entry in registries
-    )
+def _repositories(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Concern]:
+    """Without a list of registries: images of a repository that the object does not use yet."""
+    used = {repository(image) for image in before.values()}
+    for name, image in after.items():
+        if repository(image) not in used and not corrects_repository(before.get(name, ""), image):
+            yield concern_of(Fact(Rule.IMAGE_REPOSITORY, name, image))
 
 
 def _containers(kind: str, before: Manifest, after: Manifest) -> Iterator[Concern]:

@@ -131,7 +131,7 @@ def _writable_kind(request: ApiRequest, grant: Grant, spent: Spent) -> str:
 
 def _protected(request: ApiRequest, grant: Grant, spent: Spent) -> str:
     name = f"{request.kind}/{request.name or _body_name(request)}"
-    if request.mutates and (name in _SYSTEM_OBJECTS or name in grant.protected):
+    if request.mutates and name in _SYSTEM_OBJECTS:
         return f"{name} belongs to the system and is not changed"
     return ""
 

@@ -20,7 +20,7 @@ class Scope:
         namespaces: the namespaces in scope; `default` is used where a command names none.
         operator_namespace: never in scope, whatever `namespaces` holds.
         max_replicas: above it, and at zero, a person must approve.
-        registries: where images may come from; empty means anywhere.
+        registries: where new images may come from; empty leaves another repository to a person.
         kinds: the only kinds that may be written; empty means every kind that is not closed.
         approved: a person approved this very command, or nothing is kept of it (a plan is being recorded).
         gated: a gate judges the effect too, with the live object at hand; the screen then leaves to it what only

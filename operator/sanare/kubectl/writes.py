@@ -13,7 +13,8 @@ from sanare.kubectl import manifest as manifests
 from sanare.kubectl import words
 from sanare.kubectl.facts import POD_SPEC, Fact, Rule
 from sanare.kubectl.grammar import Parsed
-from sanare.kubectl.judge import Concern, Limits, concern_of, from_registries, judge_fragment
+from sanare.kubectl.image import from_registries
+from sanare.kubectl.judge import Concern, Limits, concern_of, judge_fragment
 from sanare.kubectl.reads import render_targets, rolled
 from sanare.kubectl.scope import Draft, Reader, Scope, approval, bounded_seconds, refuse_unwritable
 from sanare.kubectl.words import Target

@@ -14,7 +14,7 @@ APPS = "/apis/apps/v1/namespaces/shop/deployments"
 CORE = "/api/v1/namespaces/shop"
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
-GRANT = Grant("shop", "sanare-system", Guard(max_mutations=3, max_deletes=1), protected=frozenset({"Service/keep"}))
+GRANT = Grant("shop", "sanare-system", Guard(max_mutations=3, max_deletes=1))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ REFUSED = [
     ("PATCH", f"{CORE}/events/a", "WritableKind"),
     ("PATCH", f"{CORE}/endpoints/a", "WritableKind"),
     ("PATCH", f"{CORE}/configmaps/kube-root-ca.crt", "ProtectedObject"),
-    ("PATCH", f"{CORE}/services/keep", "ProtectedObject"),
+    ("PATCH", f"{CORE}/services/kubernetes", "ProtectedObject"),
     ("POST", f"{CORE}/configmaps", "Unnamed"),
 ]
 

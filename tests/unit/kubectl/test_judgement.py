@@ -8,14 +8,9 @@ from typing import Any
 import pytest
 
 from sanare.kubectl.facts import POD_SPEC
-from sanare.kubectl.judge import (
-    Limits,
-    edit_distance,
-    from_registries,
-    is_near_miss,
-    is_small_correction,
-    judge_change,
-)
+from sanare.kubectl.image import from_registries, repository
+from sanare.kubectl.judge import Limits, judge_change
+from sanare.kubectl.likeness import edit_distance, is_near_miss, is_small_correction
 
 LIMITS = Limits(max_replicas=50)
 DEPLOYMENT: dict[str, Any] = {
@@ -75,6 +70,10 @@ KNOWN_ENV = {"name": "Q", "valueFrom": {"secretKeyRef": {"name": "db-certs", "ke
     ("path", "value", "expected"),
     [
         ("containers.0.image", "shop/app:2", ""),
+        ("containers.0.image", "shop/app@sha256:" + "a" * 64, ""),
+        ("containers.0.image", "docker.io/shop/app:1", ""),
+        ("containers.0.image", "evil.example/shop/app:1", "ImageRepository?"),
+        ("containers.0.image", "shop/other:1", "ImageRepository?"),
         ("containers.0.readinessProbe", {"httpGet": {"path": "/", "port": 80}}, ""),
         ("containers.0.command", None, ""),
         ("spec.replicas", 5, ""),
@@ -290,6 +289,40 @@ def test_the_token_volume_that_the_api_server_adds_by_itself_is_no_concern() -> 
 )
 def test_images_come_from_listed_registries(image: str, allowed: bool) -> None:
     assert from_registries(image, ("nginx", "registry.internal/")) is allowed
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("nginx", "docker.io/library/nginx"),
+        ("nginx:1.28@sha256:" + "a" * 64, "docker.io/library/nginx"),
+        ("index.docker.io/shop/app", "docker.io/shop/app"),
+        ("localhost:5000/app:1", "localhost:5000/app"),
+        ("registry.internal/team/app:2", "registry.internal/team/app"),
+    ],
+)
+def test_the_repository_of_an_image(image: str, expected: str) -> None:
+    assert repository(image) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("shop/storefrnt:1", "shop/storefront:1", []),
+        ("r.example/storefrnt:1", "q.example/storefront:1", ["ImageRepository"]),
+        ("shop/app1:1", "shop/app2:1", ["ImageRepository"]),
+    ],
+    ids=["a slip", "another host", "a number"],
+)
+def test_a_corrected_repository(old: str, new: str, expected: list[str]) -> None:
+    def pod(image: str) -> dict[str, Any]:
+        return {"spec": {"containers": [{"name": "web", "image": image}]}}
+
+    assert [concern.rule for concern in judge_change("Pod", pod(old), pod(new), LIMITS)] == expected
+    listed = Limits(registries=("q.example/", "shop/storefront"))
+    allowed = new.startswith(("q.example", "shop/storefront"))
+    rules = [concern.rule for concern in judge_change("Pod", pod(old), pod(new), listed)]
+    assert rules == ([] if allowed else ["ImageRegistry"])
 
 
 @pytest.mark.parametrize(
