@@ -19,6 +19,8 @@ from sanare.evaluator.watching import Changes
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND
 
+# How the reason starts where a list failed that another try may bring.
+_PASSING = ("Timeout", "Gone")
 _WATCHED = ("Pod", "Deployment", "StatefulSet", "DaemonSet", "Service", "EndpointSlice", "Job")
 
 
@@ -33,8 +35,14 @@ class Evaluator:
         return (await self._collect(incident, baseline)).snapshot
 
     async def capture(self, incident: Incident, policy: PolicySpec) -> tuple[Baseline, Verdict]:
-        """The baseline before the first attempt, and the verdict on it. Raises InvalidIncident."""
-        look = _look(await self._collect(incident, None), incident, policy)
+        """The baseline before the first attempt, and the verdict on it.
+
+        Raises InvalidIncident, and Unreachable where a list failed that another try may bring: a baseline that does
+        not know what was there is blind to false repairs for as long as the Incident lasts.
+        """
+        collected = await self._collect(incident, None)
+        _refuse_blindness(collected.snapshot, incident)
+        look = _look(collected, incident, policy)
         seen = assess(look)
         verdict = verdict_of(seen, look)
         failing = tuple(each.outcome() for each in seen if each.kind and each.result == "Failed")
@@ -102,6 +110,23 @@ class Evaluator:
                 "TargetNotFound",
                 f"{named} does not exist in namespace {namespace}; correct spec.targets in a new Incident",
             )
+
+
+def _refuse_blindness(snapshot: Snapshot, incident: Incident) -> None:
+    """Raise where a target may not be looked at, or where something needed could not be listed this time."""
+    for kind in dict.fromkeys(target.kind for target in incident.spec.targets):
+        why = snapshot.unseen.get(kind, "")
+        if why.startswith("Forbidden"):
+            plural = BY_KIND[kind].plural
+            raise errors.InvalidIncident(
+                "TargetForbidden",
+                f"{plural} cannot be listed in namespace {snapshot.namespace} ({why}); give the operator's service "
+                f"account the verbs get, list and watch on {plural}",
+            )
+    for kind, why in snapshot.unseen.items():
+        # Without its events a fault is named less well, and no rule compares them.
+        if kind != "Event" and why.startswith(_PASSING):
+            raise errors.Unreachable(f"no baseline without the {BY_KIND[kind].plural} of the namespace: {why}")
 
 
 def _any_target(collected: Collected, incident: Incident) -> bool:

@@ -80,7 +80,11 @@ class VolumeFacts(Model):
 
 
 class WorkloadFacts(Model):
-    """One workload of the scope, as its template states it."""
+    """One workload of the scope, as its template states it.
+
+    Attributes:
+        earlier_images: container name to the images that the workload's own ReplicaSets have for it.
+    """
 
     object: str
     uid: str
@@ -96,6 +100,7 @@ class WorkloadFacts(Model):
     secrets: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     paused: bool = False
+    earlier_images: Mapping[str, tuple[str, ...]] = {}
 
 
 class ServiceFacts(Model):

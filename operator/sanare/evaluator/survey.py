@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.manifest import items, mapping, text
+from sanare.api.manifest import Manifest, items, mapping, owners, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
 from sanare.evaluator.facts import Facts, Health, WorkloadFacts, repository, service_facts, workload_facts
 from sanare.evaluator.health import is_available
 from sanare.evaluator.look import Look
-from sanare.evaluator.ownership import TEMPLATED
+from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.traffic import serves
@@ -30,6 +30,7 @@ _NAMED = (
     "Pod",
 )
 _MAX_NAMES = 400
+_MAX_REVISIONS = 10
 # These end by themselves, so that their absence says nothing.
 _ENDING = ("Job", "Pod")
 
@@ -58,7 +59,9 @@ def read_facts(look: Look) -> Facts:
             if (name := f"{target.kind}/{target.name}") not in scope.missing
         ),
         workloads=tuple(
-            without_values(workload_facts(owned.workloads[name]))
+            without_values(workload_facts(owned.workloads[name])).model_copy(
+                update={"earlier_images": _earlier_images(look, owned.workloads[name])}
+            )
             for name in scope.workloads
             if name in owned.workloads
         ),
@@ -81,6 +84,18 @@ def without_values(facts: WorkloadFacts) -> WorkloadFacts:
     """The facts without the values of variables: a baseline is kept, and a value may be a password."""
     cleared = tuple(container.model_copy(update={"literals": {}}) for container in facts.containers)
     return facts.model_copy(update={"containers": cleared})
+
+
+def _earlier_images(look: Look, workload: Manifest) -> dict[str, tuple[str, ...]]:
+    """Images of the workload's ReplicaSets, the newest first: what a rollback may go back to."""
+    uid = text(workload, "metadata", "uid")
+    own = [item for item in look.snapshot.all("ReplicaSet") if any(owner.uid == uid for owner in owners(item))]
+    own.sort(key=lambda item: text(item, "metadata", "creationTimestamp"), reverse=True)
+    found: dict[str, list[str]] = {}
+    for item in own[:_MAX_REVISIONS]:
+        for container, _ in containers(pod_template(item)):
+            found.setdefault(text(container, "name"), []).append(text(container, "image"))
+    return {name: tuple(dict.fromkeys(images)) for name, images in found.items()}
 
 
 def _names(look: Look) -> dict[str, tuple[str, ...]]:

@@ -20,6 +20,8 @@ _WEAKER_HANDLER = {("httpGet", "tcpSocket"), ("httpGet", "exec"), ("grpc", "tcpS
 _SOFTER, _SOFT_SECONDS, _STARTUP_SECONDS = 10, 300, 600
 _SOFTER_TIMEOUT, _LONG_TIMEOUT = 10, 30
 # A limit may grow eightfold; where the fault was the limit itself, sixty-fourfold.
+# No container starts below this many bytes: such a limit is a slip of the unit (`128m`), and any other is a repair.
+_NO_MEMORY = 4 * 1024 * 1024
 _ROOM, _ROOM_FOR_OOM = 8.0, 64.0
 _IDLE = re.compile(
     r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[hd]\b)|\btail\s+-[fF]\s+/dev/null|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
@@ -112,10 +114,17 @@ def _replaced(workload: WorkloadFacts, now: ContainerFacts, how: str) -> Seen:
 def rule_image_swapped(change: Change) -> Iterator[Seen]:
     """Another image, or a floating tag where the baseline was pinned. A corrected spelling is neither."""
     for workload, before, now in change.containers():
-        if before.image == now.image:
+        # What the workload itself ran earlier is no swap: that is a rollback.
+        own = workload.earlier_images.get(before.name, ())
+        if before.image == now.image or now.image in own:
             continue
         old, new = repository(before.image), repository(now.image)
-        moved = old != new and (old in change.then.working_repositories or not is_misspelling(old, new))
+        earlier = {repository(image) for image in own}
+        moved = (
+            old != new
+            and new not in earlier
+            and (old in change.then.working_repositories or not is_misspelling(old, new))
+        )
         floating = image_tag(now.image) == "latest" and image_tag(before.image) != "latest"
         if moved or floating:
             how = "another repository" if moved else "a floating tag"
@@ -161,6 +170,8 @@ def rule_limits_weakened(change: Change) -> Iterator[Seen]:
             was, is_ = quantity(old), quantity(new)
             if new is None:
                 what = f"{name} limit {old} of container {now.name} was removed"
+            elif name == "memory" and was is not None and was < _NO_MEMORY:
+                continue
             elif was and is_ and is_ > room * was:
                 what = f"{name} limit of container {now.name} was raised from {old} to {new}"
             else:

@@ -13,6 +13,7 @@ from sanare.api.status import Result
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer
+from sanare.kube.resources import BY_KIND
 from tests.unit.evaluator.fake_kube import FakeKube
 from tests.unit.evaluator.namespace import Namespace, ago, config_map, incident, named, shop
 
@@ -71,6 +72,31 @@ async def test_a_list_that_fails_is_unknown_and_says_how(error: errors.KubeError
     assert (verdict.result, verdict.kind) == (Result.UNVERIFIED, kind)
     assert snapshot.all("EndpointSlice") == ()
     assert "EndpointSlice" in snapshot.unseen
+
+
+@pytest.mark.parametrize("kind", ["EndpointSlice", "ConfigMap", "NetworkPolicy", "Deployment"])
+@pytest.mark.parametrize("error", [errors.Unreachable("slow"), errors.Gone("too old", status=410)])
+async def test_no_baseline_is_taken_blindly(kind: str, error: errors.KubeError) -> None:
+    with pytest.raises(errors.Unreachable, match=BY_KIND[kind].plural):
+        await evaluator(FakeKube(shop(), {kind: error})).capture(incident(), POLICY)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [("Event", errors.Unreachable("slow")), ("NetworkPolicy", errors.Forbidden("no", status=403))],
+)
+async def test_a_baseline_is_taken_without_what_another_try_does_not_bring(
+    kind: str, error: errors.KubeError
+) -> None:
+    baseline, _ = await evaluator(FakeKube(shop(), {kind: error})).capture(incident(), POLICY)
+    assert list(baseline.unseen) == [kind]
+
+
+async def test_a_target_that_may_not_be_looked_at_makes_the_incident_invalid() -> None:
+    kube = FakeKube(shop(), {"Deployment": errors.Forbidden("no", status=403)})
+    with pytest.raises(errors.InvalidIncident, match="get, list and watch on deployments") as caught:
+        await evaluator(kube).capture(incident(), POLICY)
+    assert caught.value.reason == "TargetForbidden"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,19 @@ def selects(**labels: str) -> Change:
 
 def targets(port: Any) -> Change:
     return lambda ns: ns.get("Service", "web")["spec"]["ports"][0].update(targetPort=port)
+
+
+def earlier_revision(image: str, of: str = "web") -> Change:
+    """The ReplicaSet of the revision before, without a pod."""
+
+    def add(ns: Namespace) -> None:
+        old = copy.deepcopy(ns.get("ReplicaSet", f"{of}-1"))
+        old["metadata"].update(name=f"{of}-0", uid="old", annotations={"deployment.kubernetes.io/revision": "0"})
+        old["spec"]["replicas"] = 0
+        old["spec"]["template"]["spec"]["containers"][0]["image"] = image
+        ns.add(old)
+
+    return add
 
 
 def renumbers(number: int) -> Change:
@@ -247,6 +261,18 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
         Kind.IMAGE_SWAPPED,
     ),
     (
+        "another workload's earlier image",
+        broken(earlier_revision("shop.local/web:3.1", of="api"), image="shop.local/shop-web:4.0"),
+        sets(image="shop.local/web:3.1"),
+        Kind.IMAGE_SWAPPED,
+    ),
+    (
+        "a revision of after the baseline",
+        broken(image="shop.local/shop-web:4.0"),
+        lambda ns: (earlier_revision("shop.local/httpd:1")(ns), sets(image="shop.local/httpd:1")(ns)),
+        Kind.IMAGE_SWAPPED,
+    ),
+    (
         "latest for a pinned tag",
         broken(image="shop.local/app:1.o"),
         sets(image="shop.local/app:latest"),
@@ -316,6 +342,12 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
         Kind.LIMITS_WEAKENED,
     ),
     (
+        "a small limit limits nothing any more",
+        broken(resources={"limits": {"memory": "4Mi"}}),
+        sets(resources={"limits": {"memory": "128Mi"}}),
+        Kind.LIMITS_WEAKENED,
+    ),
+    (
         "a variable contradicts its documentation",
         broken(NOTES),
         sets(env=[{"name": "MODE", "value": "x"}]),
@@ -353,6 +385,21 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
 ]
 
 RIGHT: list[tuple[str, Namespace, Change]] = [
+    (
+        "the image of the revision before runs again",
+        broken(earlier_revision("shop.local/web:3.1"), image="shop.local/shop-web:4.0"),
+        sets(image="shop.local/web:3.1"),
+    ),
+    (
+        "an earlier image is taken with a later tag",
+        broken(earlier_revision("shop.local/web:3.1"), image="shop.local/shop-web:4.0"),
+        sets(image="shop.local/web:3.2"),
+    ),
+    (
+        "the limit's unit is corrected",
+        broken(resources={"limits": {"memory": "128m"}}),
+        sets(resources={"limits": {"memory": "128Mi"}}),
+    ),
     ("nothing is changed", broken(), lambda ns: None),
     ("the tag is corrected", broken(image="shop.local/app:1.o"), sets(image="shop.local/app:1.0")),
     (
