@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Mapping
 
 import aiohttp
 from aiohttp import web
 
 from sanare.errors import Refused
-from sanare.kubectl.redact import mask_body, mask_secrets
+from sanare.kubectl.redact import mask_body
 from sanare.kubectl.request import ApiRequest
 from sanare.kubectl.session import Session
 
@@ -104,7 +103,7 @@ async def _watch_lines(answer: aiohttp.ClientResponse, *, masked: bool) -> Async
             return
         for line in lines:
             if line.strip():
-                yield (json.dumps(mask_secrets(json.loads(line))).encode() if masked else line) + b"\n"
+                yield (mask_body(line) if masked else line) + b"\n"
 
 
 async def _log_pieces(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

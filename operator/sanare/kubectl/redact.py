@@ -25,36 +25,30 @@ _ENV_VALUE = re.compile(
 )
 
 
-def mask_secrets(value: Manifest) -> dict[str, Any]:
-    """A copy of an object, list, Table or watch event in which no Secret shows a value."""
-    if text(value, "kind") == "Secret" or _is_secret_part(value):
-        return _mask_one(value)
-    masked = dict(value)
-    if isinstance(value.get("items"), list):
-        inner = text(value, "kind") == "SecretList"
-        masked["items"] = [_mask_item(item, inner) for item in value["items"]]
-    if isinstance(value.get("rows"), list):
-        masked["rows"] = [_mask_row(row) for row in value["rows"]]
+def mask_secrets(value: Manifest, *, all_secret: bool = False) -> dict[str, Any]:
+    """A copy of an object, list, Table or watch event in which no Secret shows a value.
+
+    `all_secret` says that it answers a question for Secrets: every object in it is one, whatever kind it says, as
+    the metadata-only and the tabular shapes do not say it.
+    """
+    secret = all_secret or text(value, "kind") == "Secret" or _is_secret_part(value)
+    masked = _mask_one(value) if secret else dict(value)
+    inner = all_secret or text(value, "kind") == "SecretList"
+    for field in ("items", "rows"):
+        if isinstance(value.get(field), list):
+            masked[field] = [_mask_inner(item, inner) for item in value[field]]
     if isinstance(value.get("object"), Mapping):
-        masked["object"] = mask_secrets(value["object"])
+        masked["object"] = mask_secrets(value["object"], all_secret=inner)
     return masked
+
+
+def _mask_inner(item: object, all_secret: bool) -> object:
+    return mask_secrets(item, all_secret=all_secret) if isinstance(item, Mapping) else item
 
 
 def _is_secret_part(value: Manifest) -> bool:
     """A Secret without its kind, as the items of a SecretList are."""
     return "kind" not in value and isinstance(value.get("type"), str) and "data" in value
-
-
-def _mask_item(item: object, secret: bool) -> object:
-    if not isinstance(item, Mapping):
-        return item
-    return _mask_one(item) if secret else mask_secrets(item)
-
-
-def _mask_row(row: object) -> object:
-    if isinstance(row, Mapping) and isinstance(row.get("object"), Mapping):
-        return {**row, "object": mask_secrets(row["object"])}
-    return row
 
 
 def _mask_one(secret: Manifest) -> dict[str, Any]:
@@ -69,14 +63,14 @@ def _mask_one(secret: Manifest) -> dict[str, Any]:
 
 
 def mask_body(body: bytes) -> bytes:
-    """A JSON answer with its Secrets masked. What is not a JSON object is answered with nothing of it."""
+    """A JSON answer to a question for Secrets, masked. What is not a JSON object is answered with nothing of it."""
     try:
         parsed = json.loads(body)
     except ValueError:
         parsed = None
     if not isinstance(parsed, dict):
         return b"{}"
-    return json.dumps(mask_secrets(parsed)).encode()
+    return json.dumps(mask_secrets(parsed, all_secret=True)).encode()
 
 
 def mask_output(output: str) -> str:

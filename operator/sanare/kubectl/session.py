@@ -19,13 +19,14 @@ from sanare.kubectl.judge import judge_change
 from sanare.kubectl.origin import cron_job_path, deletion_concerns, job_template
 from sanare.kubectl.precondition import conditioned, names_version
 from sanare.kubectl.request import ApiRequest
-from sanare.kubectl.rules import Spent
+from sanare.kubectl.rules import Spent, check
 from sanare.kubectl.scope import settle
 
 Clock = Callable[[], datetime]
 
 _TRIES = 4
 _LIMIT = 8 * 1024 * 1024
+_LOOK_SECONDS = 10.0
 _JSON = {"Accept": "application/json"}
 
 
@@ -48,6 +49,7 @@ class Session:
         self._journal = journal
         self._clock = clock
         self._lock = asyncio.Lock()
+        self._closed = False
         self._running: set[asyncio.Task[RawAnswer]] = set()
         self._deleted: dict[tuple[str, str], Manifest] = {}
 
@@ -69,6 +71,14 @@ class Session:
         if not task.cancelled():
             task.exception()  # whoever awaited it has it; a caller that left must not leave a warning
 
+    def close(self) -> None:
+        """The attempt has ended: no mutation is begun, or sent, from now on."""
+        self._closed = True
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise Refused("AttemptEnded", "the attempt has ended; nothing of it is sent any more")
+
     async def idle(self, timeout: float) -> None:
         """Wait until no mutation is under way, at most `timeout` seconds."""
         if self._running:
@@ -81,6 +91,9 @@ class Session:
     async def mutate(self, request: ApiRequest) -> RawAnswer:
         """Judge a mutation by its effect, journal it, send it. Raises Refused, KubeError, the journal's errors."""
         async with self._lock:
+            # Those before it may have used up the limits, or the attempt's time, while it waited.
+            self._refuse_closed()
+            check(request, self.grant, self.spent)
             for _ in range(_TRIES):
                 seen = _Seen(request, await self._live(request))
                 answer = await self._attempt(seen)
@@ -93,11 +106,13 @@ class Session:
         if not preview.ok:
             return preview
         await self._judge(seen, preview.manifest())
+        self._refuse_closed()
         record = self._record(seen)
         if self.grant.dry_run:
             await self._keep(record, preview)
             return preview
         await self._journal.intend(record)
+        self._refuse_closed()
         answer = await self._deliver(seen)
         await self._keep(record, answer)
         return answer
@@ -108,7 +123,7 @@ class Session:
             return await self._send(seen, dry_run=False)
         except errors.Unreachable as error:
             try:
-                live = await self._fetch(self._object_path(seen.request))
+                live = await self._fetch(self._object_path(seen.request), timeout=_LOOK_SECONDS)
             except errors.KubeError:
                 live = RawAnswer(0, b"", "")
             if _happened(seen, live):
@@ -166,8 +181,8 @@ class Session:
             raise errors.KubeError(f"cannot read {request.kind}/{request.name} first", status=answer.status)
         return answer.manifest()
 
-    async def _fetch(self, path: str) -> RawAnswer:
-        return await self.client.raw("GET", path, headers=self.headers(**_JSON), limit=_LIMIT)
+    async def _fetch(self, path: str, *, timeout: float | None = None) -> RawAnswer:
+        return await self.client.raw("GET", path, headers=self.headers(**_JSON), limit=_LIMIT, timeout=timeout)
 
     async def _moved(self, seen: _Seen) -> bool:
         """Whether a conflict is the object's own change since it was judged, so that judging anew may help."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from strict_api import StrictApi, serving
 
 from sanare.api.policy import Guard
+from sanare.errors import Refused
+from sanare.kube.client import RawAnswer
 from sanare.kubectl.gate import Gate, Grant
 from sanare.kubectl.journal import MemoryJournal, MutationRecord, fitted
+from sanare.kubectl.request import ApiRequest, read_request
+from sanare.kubectl.session import Session
 from sanare.kubectl.undo import undo
 from sanare.telemetry import REGISTRY
 
@@ -291,6 +296,61 @@ async def test_a_mutation_goes_on_when_its_client_leaves() -> None:
         await asyncio.gather(call, return_exceptions=True)
         leave.set()
     assert [record.status for record in d.journal.records] == [200]
+
+
+def replicas(count: int) -> ApiRequest:
+    body = json.dumps({"spec": {"replicas": count}}).encode()
+    return read_request("PATCH", DEPLOYMENT, "", content_type=MERGE["Content-Type"], body=body)
+
+
+@asynccontextmanager
+async def two_at_once(guard: Guard) -> AsyncIterator[tuple[Session, asyncio.Event, list[asyncio.Task[RawAnswer]]]]:
+    """A session whose first mutation is held at the API server and whose second waits for it."""
+    api, arrived, leave = StrictApi(OBJECTS), asyncio.Event(), asyncio.Event()
+
+    async def slow(http: web.Request, body: Any) -> None:
+        arrived.set()
+        await leave.wait()
+
+    api.before_write = slow
+    async with serving(api) as client:
+        session = Session(client, Grant("shop", "ops", guard), MemoryJournal(), lambda: datetime.now(UTC))
+        first = session.track(session.mutate(replicas(3)))
+        await arrived.wait()
+        second = session.track(session.mutate(replicas(4)))
+        await asyncio.sleep(0)
+        yield session, leave, [first, second]
+
+
+async def test_what_still_waits_when_the_attempt_ends_is_not_sent() -> None:
+    async with two_at_once(Guard()) as (session, leave, (first, second)):
+        session.close()
+        leave.set()
+        assert (await first).status == 200
+        with pytest.raises(Refused, match="has ended"):
+            await second
+        assert [record.status for record in session.records] == [200]
+
+
+async def test_limits_hold_for_mutations_that_wait_for_each_other() -> None:
+    async with two_at_once(Guard(max_mutations=1)) as (_, leave, (first, second)):
+        leave.set()
+        assert (await first).status == 200
+        with pytest.raises(Refused, match="maxMutations"):
+            await second
+
+
+async def test_an_attempt_that_ends_while_the_intent_is_kept_sends_nothing() -> None:
+    class Ends(MemoryJournal):
+        async def intend(self, record: MutationRecord) -> None:
+            session.close()
+
+    api = StrictApi(OBJECTS)
+    async with serving(api) as client:
+        session = Session(client, Grant("shop", "ops", Guard()), Ends(), lambda: datetime.now(UTC))
+        with pytest.raises(Refused, match="has ended"):
+            await session.mutate(replicas(3))
+        assert [dry for _, _, dry in api.writes] == [True]
 
 
 async def test_undo_puts_back_newest_first_and_proves_it() -> None:

@@ -38,6 +38,31 @@ def test_no_value_is_left_in(shape: dict[str, Any]) -> None:
     assert '"password"' in told
 
 
+PARTIAL = {"kind": "PartialObjectMetadata", "metadata": SECRET["metadata"], "data": SECRET["data"]}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        PARTIAL,
+        {"kind": "PartialObjectMetadataList", "items": [PARTIAL, {"metadata": SECRET["metadata"]}]},
+        {"kind": "SomethingNew", "items": [{**BARE, "type": None}]},
+        {"kind": "Table", "rows": [{"cells": ["db"], "object": PARTIAL}]},
+        {"type": "MODIFIED", "object": {"kind": "Table", "rows": [{"cells": ["db"], "object": PARTIAL}]}},
+    ],
+    ids=["metadata", "metadata list", "a kind not known", "table", "watched table"],
+)
+def test_every_object_of_an_answer_to_a_question_for_secrets_is_masked(shape: dict[str, Any]) -> None:
+    told = mask_body(json.dumps(shape).encode()).decode()
+    assert "aHVudGVyMg" not in told
+    assert "hunter2" not in told
+
+
+def test_the_refusal_of_a_question_for_secrets_stays_readable() -> None:
+    status = {"kind": "Status", "status": "Failure", "message": "not found", "details": {"name": "db"}}
+    assert json.loads(mask_body(json.dumps(status).encode())) == status
+
+
 def test_a_masked_value_still_decodes() -> None:
     assert base64.b64decode(mask_secrets(SECRET)["data"]["password"]).decode() == MASK
 
