@@ -28,11 +28,14 @@ PACE = Pace(hold="10s", converge="90s", limit=300.0, proof=120.0)
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What these tests need on the cluster: the CRDs, and the app's images where a command loads them.
 
-    Without a cluster it does nothing: each test skips with its own reason.
+    Without a cluster every test is skipped, with the reason.
     """
     kubectl = _kubectl()
-    if not _kubeconfig() or kubectl is None or _version(kubectl).returncode:
-        return
+    if not _kubeconfig():
+        pytest.skip("no cluster: KUBECONFIG names no kubeconfig")
+    answer = subprocess.run([kubectl, "version"], capture_output=True, text=True, timeout=60)
+    if answer.returncode:
+        pytest.skip(f"no cluster answers: {answer.stderr.strip()[-200:]}")
     crds = str(ROOT / "crds")
     apply = [kubectl, "apply", "--server-side", "--force-conflicts", "-f", crds]
     subprocess.run(apply, check=True, timeout=60, stdout=subprocess.DEVNULL)
@@ -44,18 +47,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def arena(prepared: None, tmp_path_factory: pytest.TempPathFactory) -> Arena:
-    kubectl = _kubectl()
-    if not _kubeconfig():
-        pytest.skip("no cluster: KUBECONFIG names no kubeconfig")
-    if kubectl is None:
-        pytest.skip("no kubectl on PATH: make setup")
-    answer = _version(kubectl)
-    if answer.returncode:
-        pytest.skip(f"no cluster answers: {answer.stderr.strip()[-200:]}")
     log = os.environ.get("SANARE_E2E_AUDIT_LOG")
     return Arena(
         kubeconfig=Path(_kubeconfig()),
-        kubectl=kubectl,
+        kubectl=_kubectl(),
         pace=PACE,
         folder=tmp_path_factory.mktemp("e2e"),
         registry=os.environ.get("SANARE_REGISTRY", REGISTRY),
@@ -68,9 +63,8 @@ def _kubeconfig() -> str:
     return named if named and Path(named).is_file() else ""
 
 
-def _kubectl() -> str | None:
-    return os.environ.get("SANARE_KUBECTL") or shutil.which("kubectl")
-
-
-def _version(kubectl: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([kubectl, "version"], capture_output=True, text=True, timeout=60)
+def _kubectl() -> str:
+    found = os.environ.get("SANARE_KUBECTL") or shutil.which("kubectl")
+    if found is None:
+        pytest.skip("no kubectl on PATH: make setup")
+    return found

@@ -17,7 +17,6 @@ import pytest
 import pytest_asyncio
 from rich.console import Console
 
-from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
 from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare, from_json
 from sanare_lab.controls.runner import Plan, Rooms, run_control
@@ -41,10 +40,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(request: pytest.FixtureRequest, prepared: None) -> AsyncIterator[Running]:
     """Every selected control, already under way: each test waits for its own."""
-    try:
-        client = await KubeClient.connect()
-    except ConfigError as error:
-        pytest.skip(f"no cluster: {error}")
+    client = await KubeClient.connect()
     rooms = Rooms.of(PLAN.parallel)
     wanted = [
         item.callspec.params["case"]
