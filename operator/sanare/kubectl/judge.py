@@ -98,11 +98,22 @@ def judge_fragment(kind: str, fragment: Manifest, limits: Limits) -> tuple[Conce
     return tuple(_strictest_first([*told, *_by_kind(kind), *_images(images_of(kind, fragment), limits)]))
 
 
-def judge_change(kind: str, before: Manifest | None, after: Manifest, limits: Limits) -> tuple[Concern, ...]:
-    """Judge a write by its effect. `before` is None for a new object; `after` what the API server would store."""
+def judge_change(
+    kind: str,
+    before: Manifest | None,
+    after: Manifest,
+    limits: Limits,
+    *,
+    standing: frozenset[Fact] = frozenset(),
+) -> tuple[Concern, ...]:
+    """Judge a write by its effect. `before` is None for a new object; `after` what the API server would store.
+
+    `standing` holds the references of `before` that are known to lead somewhere: no slip that may be corrected.
+    """
     old = facts_of(kind, before) if before else frozenset()
     new = facts_of(kind, after)
-    added = [fact for fact in sorted(new - old) if _matters(fact, limits) and not _corrects(fact, old, new)]
+    kept = new | standing
+    added = [fact for fact in sorted(new - old) if _matters(fact, limits) and not _corrects(fact, old, kept)]
     lost = _lost(old, new) if before else ()
     known = images_of(kind, before) if before else {}
     images = {name: image for name, image in images_of(kind, after).items() if image not in known.values()}
@@ -139,11 +150,24 @@ def _matters(fact: Fact, limits: Limits) -> bool:
     return stops or count > limits.max_replicas
 
 
-def _corrects(fact: Fact, old: frozenset[Fact], new: frozenset[Fact]) -> bool:
-    """Whether a fact corrects the spelling of one that stands in the same place already."""
+def corrected_references(kind: str, before: Manifest, after: Manifest) -> frozenset[Fact]:
+    """The references of `before` that `after` replaces with a near miss of theirs."""
+    old, new = facts_of(kind, before), facts_of(kind, after)
+    return frozenset(
+        other
+        for other in old - new
+        for fact in new - old
+        if fact.rule in _REFERENCES
+        and (fact.rule, fact.slot) == (other.rule, other.slot)
+        and is_near_miss(other.value, fact.value)
+    )
+
+
+def _corrects(fact: Fact, old: frozenset[Fact], kept: frozenset[Fact]) -> bool:
+    """Whether a fact corrects the spelling of one in the same place that is not to be kept."""
     alike = [other for other in old if other.rule is fact.rule]
     if fact.rule in _REFERENCES and not _EXPANDED.search(fact.value):
-        return any(_corrects_reference(fact, other, stays=other in new) for other in alike)
+        return any(_corrects_reference(fact, other, stays=other in kept) for other in alike)
     if fact.rule is Rule.COMMAND:
         return any(is_small_correction(other.value, fact.value) for other in alike if other.slot == fact.slot)
     return False

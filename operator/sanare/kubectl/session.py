@@ -7,15 +7,18 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from sanare import errors
 from sanare.api.manifest import Manifest, Ref, mapping, text
 from sanare.errors import Refused
 from sanare.kube.client import KubeClient, Method, RawAnswer
+from sanare.kube.resources import BY_KIND
 from sanare.kubectl.diff import changes
+from sanare.kubectl.facts import Fact, Rule
 from sanare.kubectl.grant import Grant
 from sanare.kubectl.journal import Journal, MutationRecord
-from sanare.kubectl.judge import judge_change
+from sanare.kubectl.judge import corrected_references, judge_change
 from sanare.kubectl.origin import cron_job_path, deletion_concerns, job_template
 from sanare.kubectl.precondition import conditioned, names_version
 from sanare.kubectl.request import ApiRequest
@@ -210,10 +213,22 @@ class Session:
         if request.verb == "delete":
             concerns = deletion_concerns(kind, before)
         elif before is not None:
-            concerns = judge_change(kind, before, preview, self.grant.limits)
+            standing = await self._standing(kind, before, preview)
+            concerns = judge_change(kind, before, preview, self.grant.limits, standing=standing)
         else:
             concerns = judge_change(kind, await self._origin(request), mapping(request.body), self.grant.limits)
         settle(concerns, approved=self.grant.has_person)
+
+    async def _standing(self, kind: str, before: Manifest, preview: Manifest) -> frozenset[Fact]:
+        """The references that would be corrected and yet lead somewhere, as far as the grant's name may look."""
+        found = corrected_references(kind, before, preview)
+        return frozenset([fact for fact in found if await self._leads(fact)])
+
+    async def _leads(self, fact: Fact) -> bool:
+        name, _, key = fact.value.partition("/")
+        resource = BY_KIND["ServiceAccount" if fact.rule is Rule.SERVICE_ACCOUNT else "Secret"]
+        answer = await self._fetch(f"{resource.path(self.grant.namespace)}/{quote(name, safe='')}")
+        return answer.ok and (not key or key in mapping(answer.manifest(), "data"))
 
     async def _origin(self, request: ApiRequest) -> Manifest | None:
         """What a new object is judged as a change of: the one this attempt deleted, or the CronJob's template."""

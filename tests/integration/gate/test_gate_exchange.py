@@ -146,6 +146,31 @@ async def test_what_a_patch_would_cause_is_judged_not_how_it_is_written() -> Non
         assert d.journal.intended == []
 
 
+def reading_secret(name: str, key: str) -> dict[str, Any]:
+    env = [{"name": "P", "valueFrom": {"secretKeyRef": {"name": name, "key": key}}}]
+    return {"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "a", "env": env}]}}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        (("db-credental", "password"), ("db-credential", "password"), ""),
+        (("db-credentials", "pasword"), ("db-credentials", "password"), ""),
+        (("db-credentials", "password"), ("db-credential", "password"), "SecretReference"),
+        (("db-credentials", "password"), ("db-credentials", "passwords"), "SecretReference"),
+    ],
+    ids=["no such Secret", "no such key", "the Secret is there", "the key is there"],
+)
+async def test_a_reference_is_corrected_only_where_it_leads_nowhere(
+    old: tuple[str, str], new: tuple[str, str], rule: str
+) -> None:
+    async with desk() as d:
+        d.api.objects[f"{CORE}/secrets/db-credentials"] = stored("Secret", "db-credentials", data={"password": ""})
+        d.api.objects[DEPLOYMENT].update(reading_secret(*old))
+        status, answer = await d.patch(DEPLOYMENT, reading_secret(*new))
+        assert (status, rule_of(answer) if rule else "") == (403 if rule else 200, rule)
+
+
 async def test_a_refusal_is_a_status_that_a_model_can_read() -> None:
     async with desk() as d:
         status, answer = await d.send("GET", "/api/v1/namespaces/kube-system/pods")
