@@ -9,6 +9,8 @@ from sanare.errors import Refused
 from sanare.kubectl.grant import Grant
 from sanare.kubectl.request import read_request
 from sanare.kubectl.rules import RULES, Spent, check
+from sanare.kubectl.screen import screen
+from sanare.kubectl.tool import Command
 
 APPS = "/apis/apps/v1/namespaces/shop/deployments"
 CORE = "/api/v1/namespaces/shop"
@@ -159,3 +161,11 @@ def test_a_dry_run_that_kubectl_asks_for_is_no_mutation() -> None:
 def test_every_rule_has_a_case_here() -> None:
     covered = {rule for _, _, rule in REFUSED} | {"MutationLimit", "DeleteLimit", "NeedsApproval.ForceDelete"}
     assert {name for name, _ in RULES} == covered
+
+
+def test_a_policys_registries_bound_the_screen_and_the_judgement() -> None:
+    grant = Grant("shop", "sanare-system", Guard(registries=("registry.internal/",)))
+    screen(Command(("set", "image", "deploy/web", "web=registry.internal/app:2")), grant.scope(timeout=10))
+    with pytest.raises(Refused, match="allowed registry"):
+        screen(Command(("set", "image", "deploy/web", "web=evil.example/app:2")), grant.scope(timeout=10))
+    assert grant.limits.registries == ("registry.internal/",)
