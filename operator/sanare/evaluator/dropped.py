@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sanare.api.manifest import mapping
 from sanare.evaluator.change import Change, bites
@@ -11,9 +11,7 @@ from sanare.evaluator.documented import documented, is_written
 from sanare.evaluator.facts import BACKED, ContainerFacts, WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen
-from sanare.evaluator.weakened import edits
-
-_SLIP = 2
+from sanare.evaluator.weakened import is_misspelling
 
 
 def rule_reference_removed(change: Change) -> Iterator[Seen]:
@@ -36,7 +34,7 @@ def _variables(change: Change, before: ContainerFacts, now: ContainerFacts) -> I
         if name in now.references:
             continue
         if name not in now.env:
-            if not _is_given(change, name, now) and not _is_renamed(name, before, now):
+            if not _is_given(change, name, now) and not _is_renamed(name, before, now.references):
                 yield f"no longer reads variable {name} from {source}: it was removed"
         elif not _is_documented(change, now, name):
             yield f"no longer reads variable {name} from {source}: its value was made up"
@@ -48,7 +46,7 @@ def _literals(
     """Variables with a value of their own that are left out, although nothing says that they were the fault."""
     for name in before.env:
         kept = name in before.references or name in now.env or _is_given(change, name, now)
-        if not kept and not _is_renamed(name, before, now) and not _is_blamed(change, workload, name):
+        if not kept and not _is_renamed(name, before, now.env) and not _is_blamed(change, workload, name):
             yield f"no longer has variable {name}: it was removed"
 
 
@@ -65,9 +63,9 @@ def _is_given(change: Change, name: str, now: ContainerFacts) -> bool:
     return any(each is not None and name in mapping(each, "data") for each in found)
 
 
-def _is_renamed(name: str, before: ContainerFacts, now: ContainerFacts) -> bool:
+def _is_renamed(name: str, before: ContainerFacts, now: Iterable[str]) -> bool:
     """Whether a new variable's name is this one's, spelt otherwise."""
-    return any(edits(name, other) <= _SLIP for other in now.env if other not in before.env)
+    return any(is_misspelling(name, other) for other in now if other not in before.env)
 
 
 def _is_documented(change: Change, now: ContainerFacts, name: str) -> bool:

@@ -138,6 +138,18 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
         REMOVED,
     ),
     ("a variable is removed", broken(env=[{"name": "REQUIRE", "value": "MODE"}]), drops("env"), REMOVED),
+    (
+        "another variable takes the place of one",
+        broken(env=[{"name": "PORT", "value": "8080"}]),
+        sets(env=[{"name": "HOST", "value": "web"}]),
+        REMOVED,
+    ),
+    (
+        "a literal of nearly the same name replaces a reference",
+        broken(env=[REFERENCE]),
+        sets(env=[{"name": "MODES", "value": "any"}]),
+        REMOVED,
+    ),
     ("a mount is removed", broken(MOUNTED, **MOUNTING), drops("volumeMounts"), REMOVED),
     ("a Service port is renumbered", broken(), renumbers(8081), Kind.PORT_REMOVED),
     (
