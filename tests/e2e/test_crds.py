@@ -110,10 +110,6 @@ WRONG = {
     "an unknown mode": (incident(mode="Auto"), 'supported values: "Enforce", "Propose", "Observe"'),
     "a long summary": (incident(summary="x" * 1025), "may not be more than 1024"),
     "a long name": (made("Incident", {"targets": [TARGET]}, "x" * 201), "the name is at most 200 characters"),
-    "an alert without a fingerprint": (
-        incident(source={"type": "Alertmanager"}),
-        "carries the alert's fingerprint",
-    ),
     "too many labels": (
         incident(source={"labels": {f"label{n}": "x" for n in range(65)}}),
         "must have at most 64 items",
