@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from sanare_lab.cluster.objects import Obj
 from sanare_lab.cluster.timers import Timer, Timers
@@ -111,17 +111,17 @@ class ProbeClock:
         return bool(finding.settled and self.passing)
 
 
-class ProbeOwner:
+class ProbeOwner(Protocol):
     """Whoever acts on what a probe finds."""
 
     def unhealthy(self, clock: ProbeClock, finding: Finding) -> None:
         """A probe failed or could not be made."""
-        raise NotImplementedError
+        ...
 
     def turned(self, clock: ProbeClock) -> None:
         """A probe passes now, or fails now (`clock.passing`)."""
-        raise NotImplementedError
+        ...
 
     def is_gone(self, clock: ProbeClock) -> bool:
         """Whether the probe's container ended meanwhile."""
-        raise NotImplementedError
+        ...
