@@ -168,10 +168,10 @@ def test_a_restarted_container_sees_a_changed_config_map(lab: Lab) -> None:
 
 
 def test_an_empty_dir_carries_files_from_an_init_container(lab: Lab) -> None:
-    mounts = [{"name": "v", "mountPath": "/work"}]
-    init = shell("echo x > /work/file", name="init", volumeMounts=mounts)
+    mounts = [{"name": "v", "mountPath": "/scratch"}]
+    init = shell("echo x > /scratch/file", name="init", volumeMounts=mounts)
     life = lab.pod(
-        app(env={"REQUIRE_FILES": "/work/file"}, volumeMounts=mounts),
+        app(env={"REQUIRE_FILES": "/scratch/file"}, volumeMounts=mounts),
         initContainers=[init],
         volumes=[{"name": "v", "emptyDir": {}}],
     )
