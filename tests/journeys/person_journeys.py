@@ -58,6 +58,7 @@ async def test_a_plan_waits_for_its_approval_and_is_applied_as_shown(arena: Aren
         assert plan.actions[0].diff.count("\n+") >= 1
         (asked,) = {e["message"] for e in await journey.events("ApprovalRequested")}
         assert plan.approve in asked
+        assert "ApprovalRequested" in await journey.kubectl("describe", "service/cart")
         await decide(journey, waiting, "Approve")
         ended = await journey.until(waiting.metadata.name, *ENDED)
         assert ended.status.outcome is Outcome.FIXED

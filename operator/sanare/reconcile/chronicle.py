@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sanare import errors, telemetry
-from sanare.api.incident import Incident, Mode
+from sanare.api.incident import Incident, Mode, Target
 from sanare.api.manifest import Ref
 from sanare.api.model import API_VERSION
 from sanare.api.policy import PolicySpec
@@ -22,6 +23,7 @@ from sanare.decision.conditions import Truth, phase_of, set_condition
 from sanare.kube.client import KubeClient
 from sanare.kube.events import EventRecorder, Happening
 from sanare.kube.records import read_record, record_name, save_record
+from sanare.kube.resources import BY_KIND
 from sanare.kube.status import write_status
 from sanare.memory import audit
 from sanare.text import clean
@@ -119,10 +121,23 @@ class Chronicle:
     async def tell(self, happening: Happening) -> None:
         """Post an Event on the Incident and on each of its targets."""
         meta = self._incident.metadata
-        about = [Ref("Incident", meta.namespace, meta.name, API_VERSION, meta.uid)]
-        about += [Ref(t.kind, meta.namespace, t.name, t.api_version) for t in self._incident.spec.targets]
-        for ref in about:
-            await self._recorder.record(ref, happening, now=self.now())
+        await self._recorder.record(
+            Ref("Incident", meta.namespace, meta.name, API_VERSION, meta.uid), happening, now=self.now()
+        )
+        for target in self._incident.spec.targets:
+            await self._recorder.record(await self._reference(target), happening, now=self.now())
+
+    async def _reference(self, target: Target) -> Ref:
+        """The target with its uid, by which `kubectl describe` finds its Events; without one where it is gone."""
+        namespace = self._incident.metadata.namespace
+        named = Ref(target.kind, namespace, target.name, target.api_version)
+        resource = BY_KIND.get(target.kind)
+        if resource is None:
+            return named
+        try:
+            return replace(named, uid=Ref.of(await self._kube.get(resource, namespace, target.name)).uid)
+        except errors.KubeError:
+            return named
 
     async def _store_audit(self, *, everything: bool) -> None:
         """Move entries to a record. Only written ones: a record must never know more than the status did."""
