@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sanare.api.status import Outcome, Phase, Result, Signal, Tier
-from sanare_lab.model import Delayed, Request, Rule, ScriptedModel, always, first_match, run, say
+from sanare_lab.model import Delayed, Request, Rule, Script, ScriptedModel, always, first_match, run, say
 from tests.journeys.arena import Arena
 
 SMALL, LARGE = "claude-haiku-5-5", "claude-opus-5-5"
@@ -39,6 +39,17 @@ def starts(request: Request) -> bool:
 
 def goes_on(request: Request) -> bool:
     return request.has_tools and bool(request.results)
+
+
+def one_fault_an_attempt(*, delay: float) -> Script:
+    """Repairs the image, then, `delay` seconds after that, says so; repairs the port in the next attempt."""
+    return first_match(
+        Rule(starts, FIX_IMAGE),
+        Rule(goes_on, Delayed(delay, DONE)),
+        Rule(is_reflection, say(REFLECTION), times=0),
+        Rule(starts, FIX_PORT),
+        Rule(goes_on, DONE, times=0),
+    )
 
 
 async def test_the_reason_and_a_reflection_reach_the_second_attempt(arena: Arena) -> None:
@@ -142,14 +153,7 @@ async def test_what_a_failed_attempt_changed_is_put_back(arena: Arena) -> None:
 
 
 async def test_a_kill_in_the_middle_of_an_attempt_repeats_nothing(arena: Arena) -> None:
-    hang = Delayed(3600, DONE)
-    script = first_match(
-        Rule(starts, FIX_IMAGE),
-        Rule(goes_on, hang),
-        Rule(is_reflection, say(REFLECTION), times=0),
-        Rule(starts, FIX_PORT),
-        Rule(goes_on, DONE, times=0),
-    )
+    script = one_fault_an_attempt(delay=3600)
     async with arena.broken("double-trouble") as journey, ScriptedModel(script) as model:
         async with arena.operator(journey.namespace, model=model) as operator:
             await journey.policy(**TIERED)
@@ -169,13 +173,7 @@ async def test_a_kill_in_the_middle_of_an_attempt_repeats_nothing(arena: Arena) 
 
 
 async def test_a_stop_in_the_middle_of_an_attempt_lets_its_step_end(arena: Arena) -> None:
-    script = first_match(
-        Rule(starts, FIX_IMAGE),
-        Rule(goes_on, Delayed(2, DONE)),
-        Rule(is_reflection, say(REFLECTION), times=0),
-        Rule(starts, FIX_PORT),
-        Rule(goes_on, DONE, times=0),
-    )
+    script = one_fault_an_attempt(delay=2)
     async with arena.broken("double-trouble") as journey, ScriptedModel(script) as model:
         async with arena.operator(journey.namespace, model=model) as operator:
             await journey.policy(**TIERED)

@@ -12,7 +12,7 @@ from sanare.api.policy import PolicySpec
 from sanare.api.status import ConditionType, Proposal, ProposedAction, Result
 from sanare.decision.ladder import Apply, Escalate, Propose, is_target_gone, planning_rung
 from sanare.kube.events import Happening
-from sanare.kubectl.journal import MutationRecord
+from sanare.kubectl.journal import MemoryJournal
 from sanare.kubectl.plan import PlannedCommand, plan_digest, proposed_action
 from sanare.kubectl.tool import Command, Kubectl, ToolResult
 from sanare.reconcile.attempt import begin, end_turn, grant_for, open_case, take_turn
@@ -26,25 +26,10 @@ MAX_ACTIONS = 16
 PLAN_BYTES = 24 * 1024  # what a status has room for beside the rest, and a person patience for
 
 
-class DryJournal:
-    """Collects what a dry run would have written."""
-
-    def __init__(self) -> None:
-        self.records: list[MutationRecord] = []
-
-    async def intend(self, record: MutationRecord) -> None:
-        """A dry run intends nothing."""
-
-    async def done(self, record: MutationRecord) -> None:
-        """Keep what the API server said the write would do."""
-        if 200 <= record.status < 300:
-            self.records.append(record)
-
-
 class RecordingKubectl:
     """Passes commands on and remembers, for each that would write, what it would write."""
 
-    def __init__(self, inner: Kubectl, journal: DryJournal) -> None:
+    def __init__(self, inner: Kubectl, journal: MemoryJournal) -> None:
         self._inner = inner
         self._journal = journal
         self.planned: list[PlannedCommand] = []
@@ -53,7 +38,7 @@ class RecordingKubectl:
         """Run it dry."""
         start = len(self._journal.records)
         result = await self._inner.run(command)
-        records = tuple(self._journal.records[start:])
+        records = tuple(record for record in self._journal.records[start:] if record.ok)
         if records and result.ok:
             self.planned.append(PlannedCommand(result.rendered or command, records))
         return result
@@ -66,7 +51,7 @@ async def propose(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Prop
     case = await open_case(kit, chronicle, recorded, rung)
     if case is None:
         return
-    journal = DryJournal()
+    journal = MemoryJournal()
     async with kit.gate.attempt(
         grant_for(kit, chronicle.incident, policy, dry_run=True), journal, kubectl_path=kit.kubectl
     ) as kubectl:
@@ -165,7 +150,7 @@ async def _still_fits(
 ) -> bool:
     """Whether the plan, run dry again, still means what was approved; if not, it is withdrawn and says why."""
     proposal = chronicle.status.proposal
-    journal = DryJournal()
+    journal = MemoryJournal()
     grant = grant_for(kit, chronicle.incident, policy, dry_run=True, approved=True)
     async with kit.gate.attempt(grant, journal, kubectl_path=kit.kubectl) as kubectl:
         recording = RecordingKubectl(kubectl, journal)

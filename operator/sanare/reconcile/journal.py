@@ -38,7 +38,7 @@ class AttemptJournal:
     async def done(self, record: MutationRecord) -> None:
         """After the API server's answer; a refused request changed nothing and is only noted."""
         mutation = record.mutation()
-        if not 200 <= record.status < 300:
+        if not record.ok:
             self._chronicle.note("RefusedByServer", f"{record.verb} {record.ref}: HTTP {record.status}")
             await self._chronicle.commit()
             return
