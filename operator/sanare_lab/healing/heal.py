@@ -6,8 +6,9 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from sanare.api.incident import Incident, IncidentSpec
 from sanare.api.model import API_VERSION
@@ -195,3 +196,16 @@ def read_healing(scenario: Scenario, incident: Incident) -> Healing:
 
 def _seconds(start: datetime | None, end: datetime | None) -> float | None:
     return None if start is None or end is None else max((end - start).total_seconds(), 0.0)
+
+
+def to_json(healings: Iterable[Healing]) -> list[dict[str, Any]]:
+    """The wire form, without the Incidents themselves."""
+    return [
+        {name: value for name, value in asdict(replace(healing, incident=None)).items() if name != "incident"}
+        for healing in healings
+    ]
+
+
+def from_json(document: Iterable[dict[str, Any]]) -> tuple[Healing, ...]:
+    """Read what `to_json` wrote. Raises TypeError on anything else."""
+    return tuple(Healing(**entry) for entry in document)
