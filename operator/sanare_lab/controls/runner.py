@@ -166,7 +166,7 @@ async def _wear(run: _Run, stage: Stage) -> str:
 
     def is_back(scene: Scene) -> bool:
         gone = scene.find("Pod", lost) is None
-        return gone and scene.answered and all(is_available(item) for item in scene.all("Deployment"))
+        return gone and scene.answered and all(is_available(item) for item in scene.workloads)
 
     if not await stage.until(function, is_back, seconds=run.plan.proof):
         return f"did not recover from the loss of pod {lost}"

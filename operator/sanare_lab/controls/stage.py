@@ -17,7 +17,7 @@ from sanare_lab.controls.symptom import Scene
 from sanare_lab.controls.terminal import Terminal, fill
 from sanare_lab.scenarios.scenario import Function, Scenario
 
-_SEEN = ("Pod", "Deployment", "Service", "EndpointSlice", "ConfigMap", "Event")
+_SEEN = ("Pod", "Deployment", "StatefulSet", "DaemonSet", "Service", "EndpointSlice", "ConfigMap", "Event")
 _LOOK_EVERY = 1.0
 
 

@@ -23,6 +23,11 @@ class Scene:
         """Every object of a kind."""
         return self.objects.get(kind, ())
 
+    @property
+    def workloads(self) -> tuple[Manifest, ...]:
+        """Every Deployment, StatefulSet and DaemonSet."""
+        return tuple(item for kind in ("Deployment", "StatefulSet", "DaemonSet") for item in self.all(kind))
+
     def find(self, kind: str, name: str) -> Manifest | None:
         """One object, or None."""
         return next((item for item in self.all(kind) if text(item, "metadata", "name") == name), None)
@@ -60,6 +65,10 @@ def shows(scenario: Scenario, scene: Scene) -> bool:
             return _all_run(scene) and not ready_endpoints(scene, scenario.function.service)
         case SymptomKind.REFUSED:
             return _all_available(scene) and ready_endpoints(scene, scenario.function.service)
+        case SymptomKind.PENDING:
+            return any(_is_unplaced(pod) for pod in scene.all("Pod"))
+        case SymptomKind.NOT_CREATED:
+            return any(text(event, "reason") == "FailedCreate" for event in scene.all("Event"))
 
 
 def ready_endpoints(scene: Scene, service: str) -> bool:
@@ -77,13 +86,16 @@ def ready_endpoints(scene: Scene, service: str) -> bool:
 
 
 def is_available(workload: Manifest) -> bool:
-    """Whether a Deployment has every replica available, of the template it has now."""
-    wanted = number(workload, "spec", "replicas", default=1)
-    return (
-        number(workload, "status", "observedGeneration") >= number(workload, "metadata", "generation")
-        and number(workload, "status", "updatedReplicas") >= wanted
-        and number(workload, "status", "availableReplicas") >= wanted
-    )
+    """Whether a Deployment, StatefulSet or DaemonSet has every replica available, of the template it has now."""
+    status = mapping(workload, "status")
+    if text(workload, "kind") == "DaemonSet":
+        wanted = number(status, "desiredNumberScheduled")
+        updated, available = number(status, "updatedNumberScheduled"), number(status, "numberAvailable")
+    else:
+        wanted = number(workload, "spec", "replicas", default=1)
+        updated, available = number(status, "updatedReplicas"), number(status, "availableReplicas")
+    observed = number(status, "observedGeneration") >= number(workload, "metadata", "generation")
+    return observed and updated >= wanted and available >= wanted
 
 
 def repaired(faults: Iterable[Fault], scene: Scene) -> int:
@@ -135,12 +147,18 @@ def _all_run(scene: Scene) -> bool:
     )
 
 
+def _is_unplaced(pod: Manifest) -> bool:
+    """Whether the scheduler has said that no node takes the pod."""
+    conditions = items(pod, "status", "conditions")
+    return any(text(each, "type") == "PodScheduled" and text(each, "status") == "False" for each in conditions)
+
+
 def _all_available(scene: Scene) -> bool:
-    return all(is_available(workload) for workload in scene.all("Deployment"))
+    return all(is_available(workload) for workload in scene.workloads)
 
 
 def _neighbours(scenario: Scenario, scene: Scene) -> list[Manifest]:
-    """The Deployments that neither the Incident nor a sub-fault nor the function names."""
+    """The workloads that neither the Incident nor a sub-fault nor the function names."""
     involved = {target.name for target in scenario.incident.spec.targets} | {scenario.function.service}
     involved |= {fault.object.partition("/")[2] for fault in scenario.faults}
-    return [item for item in scene.all("Deployment") if text(item, "metadata", "name") not in involved]
+    return [item for item in scene.workloads if text(item, "metadata", "name") not in involved]

@@ -22,6 +22,8 @@ class SymptomKind(StrEnum):
     RESTARTS = "Restarts"  # a container that ran was restarted at least once
     NO_ENDPOINTS = "NoEndpoints"  # the Service has no ready endpoint
     REFUSED = "Refused"  # the Service has ready endpoints and no request gets through
+    PENDING = "Pending"  # no node takes a pod
+    NOT_CREATED = "NotCreated"  # the API server refuses the pods that a controller wants to create
 
 
 class _File(BaseModel):
