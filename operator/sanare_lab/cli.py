@@ -14,11 +14,13 @@ from sanare_lab.app import image
 from sanare_lab.cluster.cluster import Cluster
 from sanare_lab.controls import command as controls
 from sanare_lab.demo import command as demo
+from sanare_lab.evaluation import command as evaluation
 from sanare_lab.healing import command as healing
 
 _COMMANDS = (
     ("controls", "hold the evaluator to what it must say of every scenario's repairs", controls),
     ("demo", "break a shop on an embedded cluster and watch the operator heal it", demo),
+    ("evaluation", "print what the controls of two clusters and a healing run showed", evaluation),
     ("heal", "run the operator over scenarios and tell what it took", healing),
     ("images", "write the app's images as a docker-archive", image),
 )
