@@ -42,7 +42,13 @@ class Stage:
             raise ToolError(f"the broken form was refused: {one_line(output, 400)}")
 
     async def answers(self, function: Function) -> bool:
-        """Whether a request from outside the pod, through the Service, is answered with the nonce."""
+        """Whether requests from outside the pod, through the Service, are all answered with the nonce."""
+        for _ in range(function.times):
+            if not await self._answers_once(function):
+                return False
+        return True
+
+    async def _answers_once(self, function: Function) -> bool:
         service = f"{function.service}:{function.port}"
         path = f"{BY_KIND['Service'].path(self.namespace, service, 'proxy')}{function.path}"
         try:
@@ -89,13 +95,14 @@ class Stage:
 async def staged(
     client: KubeClient, *, namespace: str, nonce: str, kubectl: str, kubeconfig: str | None = None
 ) -> AsyncIterator[Stage]:
-    """A fresh namespace, deleted afterwards whatever happens."""
+    """A fresh namespace, deleted afterwards whatever happens, and with it the volumes that carry its nonce."""
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
     await client.create(BY_KIND["Namespace"], "", body)
     try:
         yield Stage(client, Terminal(namespace, kubectl=kubectl, kubeconfig=kubeconfig), namespace, nonce)
     finally:
         await _delete(client, namespace)
+        await _delete_volumes(client, nonce)
 
 
 async def _delete(client: KubeClient, namespace: str) -> None:
@@ -103,3 +110,11 @@ async def _delete(client: KubeClient, namespace: str) -> None:
         await client.delete(BY_KIND["Namespace"], "", namespace)
     except NotFound:
         return
+
+
+async def _delete_volumes(client: KubeClient, nonce: str) -> None:
+    """PersistentVolumes belong to no namespace, so those of a run have its nonce at the end of their names."""
+    listed = await client.list(BY_KIND["PersistentVolume"], "")
+    for name in (text(item, "metadata", "name") for item in listed.items):
+        if name.endswith(nonce):
+            await client.delete(BY_KIND["PersistentVolume"], "", name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, text
@@ -39,9 +39,10 @@ def is_proved_broken(scenario: Scenario, scene: Scene) -> bool:
 
 
 def lacking_proof(scenario: Scenario, scene: Scene) -> str:
-    """What keeps the fault from being proved, or an empty string."""
-    if scene.answered:
-        return f"Service/{scenario.function.service} answers with the nonce"
+    """What keeps the fault, or the health of a scenario without one, from being proved; or an empty string."""
+    if scene.answered is scenario.is_broken:
+        answers = "answers" if scene.answered else "does not answer"
+        return f"Service/{scenario.function.service} {answers} with the nonce"
     unwell = [text(each, "metadata", "name") for each in _neighbours(scenario, scene) if not is_available(each)]
     if unwell:
         return f"the neighbour {', '.join(unwell)} is not well"
@@ -50,25 +51,7 @@ def lacking_proof(scenario: Scenario, scene: Scene) -> str:
 
 def shows(scenario: Scenario, scene: Scene) -> bool:
     """Whether the scenario's symptom can be seen."""
-    statuses = [status for pod in scene.all("Pod") for status in items(pod, "status", "containerStatuses")]
-    waiting = [text(status, "state", "waiting", "reason") for status in statuses]
-    match scenario.symptom:
-        case SymptomKind.IMAGE_PULL:
-            return any(reason in _PULL for reason in waiting)
-        case SymptomKind.WAITING:
-            return any(reason in _WAIT for reason in waiting) and _is_reported(scene)
-        case SymptomKind.CRASH:
-            return any(_crashed(status) for status in statuses)
-        case SymptomKind.RESTARTS:
-            return any(number(status, "restartCount") > 0 for status in statuses)
-        case SymptomKind.NO_ENDPOINTS:
-            return _all_run(scene) and not ready_endpoints(scene, scenario.function.service)
-        case SymptomKind.REFUSED:
-            return _all_available(scene) and ready_endpoints(scene, scenario.function.service)
-        case SymptomKind.PENDING:
-            return any(_is_unplaced(pod) for pod in scene.all("Pod"))
-        case SymptomKind.NOT_CREATED:
-            return any(text(event, "reason") == "FailedCreate" for event in scene.all("Event"))
+    return _SIGNS[scenario.symptom](scenario, scene)
 
 
 def ready_endpoints(scene: Scene, service: str) -> bool:
@@ -153,6 +136,20 @@ def _is_unplaced(pod: Manifest) -> bool:
     return any(text(each, "type") == "PodScheduled" and text(each, "status") == "False" for each in conditions)
 
 
+def _asks_for_none(workload: Manifest) -> bool:
+    observed = number(workload, "status", "observedGeneration") >= number(workload, "metadata", "generation")
+    return (
+        observed
+        and not number(workload, "spec", "replicas", default=1)
+        and not number(workload, "status", "replicas")
+    )
+
+
+def _targets(scenario: Scenario, scene: Scene) -> list[Manifest]:
+    named = {(target.kind, target.name) for target in scenario.incident.spec.targets}
+    return [item for item in scene.workloads if (text(item, "kind"), text(item, "metadata", "name")) in named]
+
+
 def _all_available(scene: Scene) -> bool:
     return all(is_available(workload) for workload in scene.workloads)
 
@@ -162,3 +159,40 @@ def _neighbours(scenario: Scenario, scene: Scene) -> list[Manifest]:
     involved = {target.name for target in scenario.incident.spec.targets} | {scenario.function.service}
     involved |= {fault.object.partition("/")[2] for fault in scenario.faults}
     return [item for item in scene.workloads if text(item, "metadata", "name") not in involved]
+
+
+def _statuses(scene: Scene) -> list[Manifest]:
+    parts = ("initContainerStatuses", "containerStatuses")
+    return [status for pod in scene.all("Pod") for part in parts for status in items(pod, "status", part)]
+
+
+def _waits(scene: Scene, reasons: tuple[str, ...]) -> bool:
+    return any(text(status, "state", "waiting", "reason") in reasons for status in _statuses(scene))
+
+
+def _is_unready(scene: Scene) -> bool:
+    return _all_run(scene) and any(status.get("ready") is False for status in _statuses(scene))
+
+
+def _is_served(scenario: Scenario, scene: Scene) -> bool:
+    return _all_available(scene) and ready_endpoints(scene, scenario.function.service)
+
+
+_SIGNS: Mapping[SymptomKind, Callable[[Scenario, Scene], bool]] = {
+    SymptomKind.IMAGE_PULL: lambda _, scene: _waits(scene, _PULL),
+    SymptomKind.WAITING: lambda _, scene: _waits(scene, _WAIT) and _is_reported(scene),
+    SymptomKind.CRASH: lambda _, scene: any(_crashed(status) for status in _statuses(scene)),
+    SymptomKind.RESTARTS: lambda _, scene: any(number(each, "restartCount") > 0 for each in _statuses(scene)),
+    SymptomKind.NO_ENDPOINTS: lambda scenario, scene: (
+        _all_run(scene) and not ready_endpoints(scene, scenario.function.service)
+    ),
+    SymptomKind.REFUSED: _is_served,
+    SymptomKind.FOREIGN: _is_served,
+    SymptomKind.PENDING: lambda _, scene: any(_is_unplaced(pod) for pod in scene.all("Pod")),
+    SymptomKind.NOT_CREATED: lambda _, scene: any(
+        text(event, "reason") == "FailedCreate" for event in scene.all("Event")
+    ),
+    SymptomKind.NOT_READY: lambda _, scene: _is_unready(scene) and _is_reported(scene),
+    SymptomKind.NO_PODS: lambda scenario, scene: any(_asks_for_none(each) for each in _targets(scenario, scene)),
+    SymptomKind.NONE: lambda _, scene: _all_available(scene),
+}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from sanare.api.manifest import Manifest, items, labels, mapping, text
 from sanare.api.status import Result
-from sanare_lab.scenarios.scenario import Control, ControlKind, Scenario
+from sanare_lab.scenarios.scenario import Control, ControlKind, End, Scenario
 
 NONCE = "@NONCE@"
 
@@ -25,7 +25,7 @@ def complaints(scenario: Scenario) -> tuple[str, ...]:
 
 
 def _has_controls(scenario: Scenario) -> Iterator[str]:
-    if not scenario.of_kind(ControlKind.REFERENCE):
+    if scenario.end is not End.UNTOUCHED and not scenario.of_kind(ControlKind.REFERENCE):
         yield "no reference repair: add repairs/reference.yaml"
     if len(scenario.of_kind(ControlKind.FALSE)) < 2:
         yield "fewer than two false repairs: add repairs/false-*.yaml"
@@ -33,11 +33,20 @@ def _has_controls(scenario: Scenario) -> Iterator[str]:
 
 def _expects_what_its_kind_means(scenario: Scenario) -> Iterator[str]:
     for control in scenario.controls:
-        right = Result.FIXED if control.kind is ControlKind.REFERENCE else Result.NOT_FIXED
+        leaves_well = control.kind is ControlKind.NOTHING and not scenario.is_broken
+        right = Result.FIXED if control.kind is ControlKind.REFERENCE or leaves_well else Result.NOT_FIXED
         if control.expect.result is not right:
             yield f"{control.name}: expects {control.expect.result}, a {control.kind} control must end {right}"
         if right is Result.NOT_FIXED and not _states_reason(control):
             yield f"{control.name}: states no kind and no words of the reason for which it must fail"
+
+
+def _names_its_faults(scenario: Scenario) -> Iterator[str]:
+    """A fault has a field that scores it; only where nothing is wrong is there none, and nothing to do."""
+    if bool(scenario.faults) is not scenario.is_broken:
+        yield "scenario.yaml: faults: name them, or the symptom None where nothing is wrong"
+    if (scenario.end is End.UNTOUCHED) is scenario.is_broken:
+        yield "scenario.yaml: end: Untouched goes with the symptom None, and with no other"
 
 
 def _states_reason(control: Control) -> bool:
@@ -96,6 +105,7 @@ def _of_kinds(scenario: Scenario, kinds: tuple[str, ...]) -> list[Manifest]:
 RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
     _has_controls,
     _expects_what_its_kind_means,
+    _names_its_faults,
     _is_neutral,
     _answers_with_nonce,
     _has_what_can_be_lost,

@@ -59,6 +59,7 @@ def load(folder: Path) -> Scenario:
         manifests=parse_manifests(broken, source=folder / "broken.yaml"),
         incident=_incident(folder / "incident.yaml"),
         controls=_controls(folder, head),
+        end=head.end,
     )
 
 

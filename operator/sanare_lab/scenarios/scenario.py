@@ -24,6 +24,18 @@ class SymptomKind(StrEnum):
     REFUSED = "Refused"  # the Service has ready endpoints and no request gets through
     PENDING = "Pending"  # no node takes a pod
     NOT_CREATED = "NotCreated"  # the API server refuses the pods that a controller wants to create
+    NOT_READY = "NotReady"  # every container runs, and one that runs is not ready
+    NO_PODS = "NoPods"  # a target that asks for no pods has none
+    FOREIGN = "Foreign"  # every endpoint answers, and some answers are not the app's own
+    NONE = "None"  # nothing is wrong, and a person thinks so
+
+
+class End(StrEnum):
+    """How an Incident about the scenario rightly ends when the operator does what it can."""
+
+    FIXED = "Fixed"  # repaired and verified
+    ESCALATED = "Escalated"  # handed to a person: what repairs it is out of the operator's reach
+    UNTOUCHED = "Untouched"  # found healthy, and nothing was written
 
 
 class _File(BaseModel):
@@ -33,11 +45,16 @@ class _File(BaseModel):
 
 
 class Function(_File):
-    """The request that decides: a GET from outside the pod through the Service, answered with the run's nonce."""
+    """The request that decides: a GET from outside the pod through the Service, answered with the run's nonce.
+
+    Attributes:
+        times: how many requests in a row must be answered so; more than one where only some of them go astray.
+    """
 
     service: str
     port: str
     path: str = Field(default="/", pattern=r"^/\S*$")
+    times: int = Field(default=1, ge=1, le=100)
 
 
 class Fault(_File):
@@ -94,9 +111,10 @@ class ScenarioFile(_File):
     title: str
     symptom: SymptomKind
     function: Function
-    faults: tuple[Fault, ...] = Field(min_length=1)
+    faults: tuple[Fault, ...] = ()
     derivation: str
     nothing: Expectation
+    end: End = End.FIXED
 
 
 class ControlKind(StrEnum):
@@ -126,6 +144,7 @@ class Scenario:
         broken: the text of broken.yaml, `@NONCE@` still in it.
         incident: the Incident, in the namespace `shop` until it is placed.
         controls: references, then nothing, then the false repairs.
+        end: how an Incident about it rightly ends.
     """
 
     id: str
@@ -138,6 +157,12 @@ class Scenario:
     manifests: tuple[Manifest, ...]
     incident: Incident
     controls: tuple[Control, ...]
+    end: End = End.FIXED
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether anything is wrong at all."""
+        return self.symptom is not SymptomKind.NONE
 
     def of_kind(self, kind: ControlKind) -> tuple[Control, ...]:
         """The controls of one sort."""
