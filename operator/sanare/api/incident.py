@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from sanare.api.checks import Check
 from sanare.api.model import API_VERSION, Model, Name, Time, rules
 from sanare.api.status import IncidentStatus
 
@@ -76,61 +77,6 @@ class PolicyRef(Model):
 
     name: Name
     """Name of the RemediationPolicy."""
-
-
-class RolloutCheck(Model):
-    """The workload's rollout is complete and its pods are ready."""
-
-    kind: Literal["Deployment", "StatefulSet", "DaemonSet"] = "Deployment"
-    """Kind of the workload."""
-    name: Name
-    """Name of the workload."""
-
-
-class EndpointsCheck(Model):
-    """The Service has at least `minReady` ready endpoints."""
-
-    service: Name
-    """Name of the Service."""
-    min_ready: int = Field(default=1, ge=1, le=1000)
-    """How many endpoints must be ready."""
-
-
-class HttpCheck(Model):
-    """A GET through the API server's Service proxy answers as stated."""
-
-    service: Name
-    """Name of the Service."""
-    port: str = Field(default="", max_length=63)
-    """Port of the Service, by name or number; empty means its first one."""
-    path: str = Field(default="/", max_length=1024, pattern=r"^/[^\s]*$")
-    """Path and query of the request."""
-    status: int = Field(default=200, ge=100, le=599)
-    """The status code that means healthy."""
-    contains: str = Field(default="", max_length=256)
-    """Text that the answer's body must contain; empty means any."""
-
-
-class Check(Model):
-    """What healthy means, declared by a person; exactly one of the members is set."""
-
-    model_config = ConfigDict(
-        json_schema_extra=rules(
-            (
-                "[has(self.rollout), has(self.endpoints), has(self.http)].filter(x, x).size() == 1",
-                "a check sets exactly one of rollout, endpoints and http",
-            )
-        )
-    )
-
-    name: str = Field(min_length=1, max_length=63)
-    """Name of the check, as the verdict shows it."""
-    rollout: RolloutCheck | None = None
-    """The workload's rollout is complete and its pods are ready."""
-    endpoints: EndpointsCheck | None = None
-    """The Service has enough ready endpoints."""
-    http: HttpCheck | None = None
-    """A GET through the API server's Service proxy answers as stated."""
 
 
 class Action(Model):

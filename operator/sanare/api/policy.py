@@ -2,55 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import ConfigDict, Field
 
+from sanare.api.checks import Check
+from sanare.api.duration import Duration
 from sanare.api.incident import Mode, ObjectMeta, Severity
 from sanare.api.model import API_VERSION, Model, rules
 from sanare.api.status import Tier
-
-_PART = re.compile(r"(\d+)(ms|h|m|s)")
-_UNIT = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-
-
-def parse_duration(text: object) -> timedelta:
-    """Read a Kubernetes duration such as `90s`, `1m30s` or `2h`. Raises ValueError naming the text."""
-    if isinstance(text, timedelta):
-        return text
-    parts = _PART.findall(str(text))
-    if not parts or "".join(number + unit for number, unit in parts) != str(text):
-        raise ValueError(f"{text!r} is not a duration: write it like 90s, 5m or 1h30m")
-    return timedelta(seconds=sum(int(number) * _UNIT[unit] for number, unit in parts))
-
-
-def format_duration(value: timedelta) -> str:
-    """The shortest Kubernetes duration that says the same."""
-    seconds, milliseconds = divmod(round(value.total_seconds() * 1000), 1000)
-    if milliseconds or not seconds:
-        return f"{seconds * 1000 + milliseconds}ms" if milliseconds else "0s"
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    return "".join(f"{n}{u}" for n, u in ((hours, "h"), (minutes, "m"), (seconds, "s")) if n)
-
-
-Duration = Annotated[
-    timedelta,
-    BeforeValidator(parse_duration),
-    Field(ge=timedelta(0), le=timedelta(hours=24)),
-    PlainSerializer(format_duration, when_used="json"),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "maxLength": 20,
-            "pattern": r"^([0-9]{1,5}(ms|s|m|h))+$",
-            **rules(("duration(self) <= duration('24h')", "a duration is at most 24h")),
-        }
-    ),
-]
 
 
 def _minutes(value: float) -> timedelta:
@@ -136,6 +98,12 @@ class Verify(Model):
     """How long the evaluator waits for the cluster to settle after an attempt."""
     hold: Duration = timedelta(seconds=15)
     """How long the healthy state must last before it counts as Fixed."""
+    checks: tuple[Check, ...] = Field(default=(), max_length=16)
+    """What healthy means for every Incident under this policy, beside the Incident's own checks. Names are looked
+    up in the Incident's namespace.
+    """
+    allow_pods: bool = False
+    """True lets declared checks run pods in the Incident's namespace: `job`, and `from: ProbePod`."""
 
 
 class Guard(Model):

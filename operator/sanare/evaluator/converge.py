@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from sanare.api.duration import format_duration
 from sanare.api.manifest import items, mapping, number, text
-from sanare.api.policy import PolicySpec, format_duration
+from sanare.api.policy import PolicySpec
 from sanare.api.status import CheckResult, Result, Verdict
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, moment, restarts

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.incident import Check, EndpointsCheck, HttpCheck, Incident, RolloutCheck
+from sanare.api.checks import Check, EndpointsCheck, HttpCheck, RolloutCheck
+from sanare.api.incident import Incident
 from sanare.api.manifest import items, text
 from sanare.evaluator.health import is_healthy
 from sanare.evaluator.kinds import Kind

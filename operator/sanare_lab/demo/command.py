@@ -13,8 +13,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from sanare.api.duration import parse_duration
 from sanare.api.incident import Incident
-from sanare.api.policy import PolicySpec, Rung, Verify, parse_duration
+from sanare.api.policy import PolicySpec, Rung, Verify
 from sanare.api.status import Outcome, Tier
 from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
