@@ -74,6 +74,7 @@ DEFINITIONS = (
             Column("Attempts", ".status.attemptCount", "integer", "How many attempts there have been"),
             Column("Alert", ".spec.source.alertName", description="The alert's name", wide=True),
             Column("Reason", ".status.verdict.reason", description="The evaluator's last reason", wide=True),
+            Column("Progress", ".status.verdict.progress.share", description="Faults repaired, of all", wide=True),
             Column("Cost", ".status.usage.costUSD", "number", "US dollars spent on model calls", wide=True),
             Column("Approver", ".status.approver", description="Who decided on the last proposal", wide=True),
             _AGE,

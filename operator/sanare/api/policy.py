@@ -91,6 +91,17 @@ class Budget(Model):
     """The longest from the first look to a verdict, waiting for people not counted."""
 
 
+class Durability(Model):
+    """A test of the repair on a new pod, before it counts as Fixed."""
+
+    delete_pod: bool = False
+    """True deletes one pod of the repaired workload through the eviction API, which keeps PodDisruptionBudgets, and
+    verifies what comes back. The agent's account needs the right to create pods/eviction.
+    """
+    hold: Duration = timedelta(seconds=20)
+    """How long what came back must be healthy."""
+
+
 class Verify(Model):
     """When healthy counts as fixed: how long to wait for it, how long it must last."""
 
@@ -98,6 +109,10 @@ class Verify(Model):
     """How long the evaluator waits for the cluster to settle after an attempt."""
     hold: Duration = timedelta(seconds=15)
     """How long the healthy state must last before it counts as Fixed."""
+    durability: Durability | None = None
+    """What a repair must survive before it counts as Fixed; unset means nothing more than the hold."""
+    watch: Duration = timedelta(hours=1)
+    """How long a repair that was Fixed is looked at again, at growing intervals; `0s` means not at all."""
     checks: tuple[Check, ...] = Field(default=(), max_length=16)
     """What healthy means for every Incident under this policy, beside the Incident's own checks. Names are looked
     up in the Incident's namespace.

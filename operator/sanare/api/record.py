@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from sanare.api.incident import ObjectMeta
 from sanare.api.model import API_VERSION, Model, rules
 
-RecordType: TypeAlias = Literal["Audit", "Baseline", "Journal"]
+RecordType: TypeAlias = Literal["Audit", "Baseline", "Journal", "AlertEnd"]
 
 
 class RecordSpec(Model):
@@ -19,7 +19,7 @@ class RecordSpec(Model):
 
     type: RecordType
     """Audit for entries of the audit chain, Baseline for what the scope looked like before the
-    first attempt, Journal for the writes of an attempt in full."""
+    first attempt, Journal for the writes of an attempt in full, AlertEnd for when the alert ended."""
     incident: str = Field(max_length=253)
     """Name of the Incident that the piece belongs to."""
     part: int = Field(ge=0, le=4095)

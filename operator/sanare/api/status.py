@@ -9,6 +9,13 @@ from pydantic import Field, computed_field, model_validator
 
 from sanare.api.model import Model, ObjectName, Time
 
+# Told on from here: who reads a status reads its verdict.
+from sanare.api.verdict import CheckOutcome as CheckOutcome
+from sanare.api.verdict import CheckResult as CheckResult
+from sanare.api.verdict import Result as Result
+from sanare.api.verdict import Signal as Signal
+from sanare.api.verdict import Verdict as Verdict
+
 MAX_ATTEMPTS = 16
 
 
@@ -23,6 +30,7 @@ class Phase(StrEnum):
     AWAITING_APPROVAL = "AwaitingApproval"  # a plan waits for a person
     ESCALATED = "Escalated"  # out of automatic means; a person has it
     RESOLVED = "Resolved"  # ended healthy; the outcome says how
+    REGRESSED = "Regressed"  # ended Fixed, and failed again within the watch
     FAILED = "Failed"  # ended without a healthy verdict; the outcome says why
 
 
@@ -31,7 +39,7 @@ class Outcome(StrEnum):
 
     FIXED = "Fixed"  # an attempt or an approved plan repaired it, verified
     SELF_HEALED = "SelfHealed"  # became healthy outside any attempt, by itself or by a person
-    NOT_REPRODUCED = "NotReproduced"  # healthy when first looked at, while its alert fires
+    NOT_REPRODUCED = "NotReproduced"  # healthy whenever looked at; its alert ended, or a person closed it
     REJECTED = "Rejected"  # a person said no
     TARGET_GONE = "TargetGone"  # the target or its namespace vanished
     EXHAUSTED = "Exhausted"  # the ladder ended and has no human rung
@@ -46,31 +54,6 @@ class Tier(StrEnum):
     HUMAN = "Human"
 
 
-class Result(StrEnum):
-    """The evaluator's three values. Unknown is not success."""
-
-    FIXED = "Fixed"
-    NOT_FIXED = "NotFixed"
-    UNVERIFIED = "Unverified"
-
-
-class Signal(StrEnum):
-    """The shape of what is still wrong; Partial and Multi make a reflection worth its price."""
-
-    NONE = "None"  # nothing is wrong
-    SINGLE = "Single"  # one resource, nothing improved
-    PARTIAL = "Partial"  # some of what was wrong is right now
-    MULTI = "Multi"  # several resources are inconsistent
-
-
-class CheckResult(StrEnum):
-    """What became of one check. `Unknown` is a check that could not run."""
-
-    PASSED = "Passed"
-    FAILED = "Failed"
-    UNKNOWN = "Unknown"
-
-
 class ConditionType(StrEnum):
     """The condition types of an Incident."""
 
@@ -81,6 +64,7 @@ class ConditionType(StrEnum):
     AWAITING_APPROVAL = "AwaitingApproval"  # True while status.proposal waits for a person
     ESCALATED = "Escalated"  # True: automatic means are exhausted or unusable
     RESOLVED = "Resolved"  # True: ended healthy; False: ended otherwise; its reason is the outcome
+    REGRESSED = "Regressed"  # True: what was Fixed fails again; its message says what, or which Incident says so
 
 
 class Condition(Model):
@@ -98,46 +82,6 @@ class Condition(Model):
     """When `status` last changed."""
     observed_generation: int = 0
     """The generation of the spec that the condition speaks of."""
-
-
-class CheckOutcome(Model):
-    """One check of a verdict: what was looked at and what was seen.
-
-    `kind` groups reasons across clusters and runs: a CamelCase word of the evaluator's vocabulary, for example
-    `ImagePull`, `NoEndpoints`, `Unreachable`, `ProbeRemoved`; it carries no names and no numbers.
-    """
-
-    name: str = Field(max_length=128)
-    """Name of the check."""
-    result: CheckResult
-    """Passed, Failed or Unknown (it could not run)."""
-    kind: str = Field(default="", max_length=64)
-    """CamelCase word for what was found, without names and numbers."""
-    object: str = Field(default="", max_length=320)
-    """The object looked at, as Kind/name."""
-    message: str = Field(default="", max_length=300)
-    """Object, field and value in one sentence."""
-
-
-class Verdict(Model):
-    """The evaluator's decision, and the one sentence that the next attempt reads verbatim."""
-
-    result: Result
-    """Fixed, NotFixed or Unverified (could not be checked, which is not success)."""
-    reason: str = Field(max_length=1024)
-    """One sentence with object, field and value. The next attempt reads it verbatim."""
-    signal: Signal = Signal.NONE
-    """The shape of what is still wrong: None, Single, Partial or Multi."""
-    kind: str = Field(default="", max_length=64)
-    """CamelCase word for the reason, the same across clusters and runs."""
-    checks: tuple[CheckOutcome, ...] = Field(default=(), max_length=32)
-    """The checks that ran and what they saw."""
-    evaluated_at: Time
-    """When the verdict was reached."""
-    healthy_since: Time | None = None
-    """Since when the target has been healthy without a break."""
-    observed_seconds: float = Field(default=0, ge=0)
-    """How long the evaluator watched before it decided, in seconds."""
 
 
 class AttemptState(StrEnum):
@@ -164,6 +108,33 @@ class Mutation(Model):
     """What changed."""
     undone: bool = False
     """Whether it has been taken back."""
+
+
+class DurabilityState(StrEnum):
+    """How far the test of a repair's durability got. `Intended` found after a crash is gone on with."""
+
+    INTENDED = "Intended"  # the pod is about to be deleted
+    DELETED = "Deleted"  # it was deleted; what comes back is being verified
+    BLOCKED = "Blocked"  # it may not or cannot be deleted
+    PASSED = "Passed"  # what came back was healthy for the hold
+    FAILED = "Failed"  # what came back was not
+
+
+class Durability(Model):
+    """One pod of a repaired workload, deleted so that the repair is proved on a new one."""
+
+    state: DurabilityState
+    """Intended, Deleted, Blocked, Passed or Failed."""
+    workload: ObjectName = ""
+    """The workload, as Kind/name."""
+    pod: str = Field(default="", max_length=253)
+    """Name of the pod."""
+    uid: str = Field(default="", max_length=64)
+    """Its uid: this very pod is deleted and no other."""
+    at: Time
+    """When the state was reached."""
+    message: str = Field(default="", max_length=1024)
+    """Why it is blocked."""
 
 
 class Attempt(Model):
@@ -199,6 +170,8 @@ class Attempt(Model):
     """Whether its writes have been taken back."""
     leftovers: tuple[ObjectName, ...] = Field(default=(), max_length=8)
     """What could not be taken back."""
+    durability: Durability | None = None
+    """The test of the repair on a new pod, where the policy asks for one."""
 
 
 class MemoryEntry(Model):
@@ -312,6 +285,17 @@ class BaselineRef(Model):
     """What it says of the target, in a sentence."""
 
 
+class Recurrence(Model):
+    """An earlier Incident of the same alert or target that had been Fixed a short while before."""
+
+    incident: str = Field(max_length=253)
+    """Name of the earlier Incident."""
+    resolved_at: Time
+    """When it ended Fixed."""
+    repair: str = Field(default="", max_length=1024)
+    """What repaired it then."""
+
+
 class IncidentStatus(Model):
     """Everything a person needs to trust or undo what was done."""
 
@@ -319,7 +303,7 @@ class IncidentStatus(Model):
     """The generation of the spec that this status answers."""
     phase: Phase = Phase.PENDING
     """Where the Incident stands, computed from the conditions: Pending, Invalid, Suspended, Observing, Repairing,
-    AwaitingApproval, Escalated or Resolved.
+    AwaitingApproval, Escalated, Resolved, Regressed or Failed.
     """
     outcome: Outcome | None = None
     """How it ended: Fixed, SelfHealed, NotReproduced, Rejected, TargetGone or Exhausted."""
@@ -343,8 +327,18 @@ class IncidentStatus(Model):
     """The audit chain's head and newest entries."""
     started_at: Time | None = None
     """When the operator first looked at it."""
+    proved_at: Time | None = None
+    """When the evaluator first saw it broken."""
+    verified_seconds: float | None = None
+    """Time to verified: from `provedAt` to the start of the first healthy window that lasted the hold."""
+    alert_ended_at: Time | None = None
+    """When its alert ended, where Alertmanager said so of one that was not reproduced."""
     resolved_at: Time | None = None
     """When it ended."""
+    watched_until: Time | None = None
+    """Until when a repair that was Fixed is looked at again."""
+    recurs: Recurrence | None = None
+    """The earlier Incident that this one shows to have regressed."""
     target: str = Field(default="", max_length=320)
     """The first target as Kind/name."""
     approver: str = Field(default="", max_length=256)
