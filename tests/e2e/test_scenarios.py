@@ -1,7 +1,9 @@
 """Every scenario's controls on the cluster of KUBECONFIG: what the evaluator says of right and false repairs.
 
 The nodes need the app's images (`sanare-lab images app.tar`, then load the archive, or SANARE_IMAGE_LOAD).
-SANARE_SCENARIOS names a folder of scenarios other than the lab's own.
+SANARE_SCENARIOS names a folder of scenarios other than the lab's own. Of each scenario every right repair runs, and
+one of the false ones; SANARE_E2E_CONTROLS=all runs all. What a real cluster showed of every control is recorded, and
+judged again by the unit tests.
 """
 
 from __future__ import annotations
@@ -22,14 +24,24 @@ from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare, from_j
 from sanare_lab.controls.runner import Plan, Rooms, run_control
 from sanare_lab.controls.table import comparison_table
 from sanare_lab.scenarios.loader import load_all
-from sanare_lab.scenarios.scenario import Control, Scenario
+from sanare_lab.scenarios.scenario import Control, ControlKind, Scenario
 
 FOLDER = os.environ.get("SANARE_SCENARIOS")
 PLAN = Plan(parallel=int(os.environ.get("SANARE_E2E_PARALLEL", "4")), prefix="scn-")
+
+
+def _chosen(scenario: Scenario) -> tuple[Control, ...]:
+    """Every control, or the right repairs and the false one that the scenario's name picks."""
+    false = scenario.of_kind(ControlKind.FALSE)
+    if os.environ.get("SANARE_E2E_CONTROLS") == "all" or not false:
+        return scenario.controls
+    return (*scenario.of_kind(ControlKind.REFERENCE), false[sum(scenario.id.encode()) % len(false)])
+
+
 CONTROLS = [
     pytest.param((scenario, control), id=f"{scenario.id}-{control.name}")
     for scenario in load_all(Path(FOLDER) if FOLDER else None)
-    for control in scenario.controls
+    for control in _chosen(scenario)
 ]
 
 Running = dict[tuple[str, str], "asyncio.Task[ControlOutcome]"]
@@ -68,7 +80,7 @@ async def test_the_evaluator_says_what_is_true(running: Running, case: tuple[Sce
 async def test_both_clusters_say_the_same(running: Running, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Verdict and kind of every control, side by side; printed, and equal to the last."""
     real = await asyncio.gather(*running.values())
-    await _run_embedded(tmp_path / "embedded.json", sorted({scenario for scenario, _ in running}))
+    await _run_embedded(tmp_path / "embedded.json", [f"{scenario}/{control}" for scenario, control in running])
     embedded = from_json(json.loads((tmp_path / "embedded.json").read_text()))
     differences = compare(real, embedded)
     capture = request.config.pluginmanager.getplugin("capturemanager")
@@ -77,9 +89,9 @@ async def test_both_clusters_say_the_same(running: Running, tmp_path: Path, requ
     assert [f"{d.scenario} {d.control}: {d.left} / {d.right}" for d in differences if not d.is_equal] == []
 
 
-async def _run_embedded(outcomes: Path, scenarios: list[str]) -> None:
+async def _run_embedded(outcomes: Path, controls: list[str]) -> None:
     """The same controls on the embedded cluster, in a process of its own."""
-    only = [word for scenario in scenarios for word in ("--scenario", scenario)]
+    only = [word for control in controls for word in ("--scenario", control)]
     folder = ["--scenarios", FOLDER] if FOLDER else []
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "sanare_lab.cli", "controls", "--embedded", "--json", str(outcomes)),

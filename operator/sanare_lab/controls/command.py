@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,13 @@ _DEFAULT = Plan()
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `sanare-lab controls`."""
-    parser.add_argument("--scenario", action="append", default=[], metavar="ID", help="only this one (repeatable)")
+    parser.add_argument(
+        "--scenario",
+        action="append",
+        default=[],
+        metavar="ID[/CONTROL]",
+        help="only this one, or one control of it (repeatable)",
+    )
     parser.add_argument(
         "--scenarios", type=Path, metavar="DIR", help="a folder of scenarios (default: the lab's own)"
     )
@@ -50,8 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the controls; 0 only when every one passed and, with --compare, both clusters agree."""
-    scenarios = load_all(args.scenarios, only=args.scenario)
+    scenarios = load_all(args.scenarios, only=[name.partition("/")[0] for name in args.scenario])
     _refuse_unsound(scenarios)
+    scenarios = tuple(_chosen(scenario, args.scenario) for scenario in scenarios)
     plan = Plan(
         parallel=args.parallel,
         converge=args.converge,
@@ -88,6 +96,19 @@ async def _run_embedded(
             kubeconfig = str(cluster.write_kubeconfig(Path(folder) / "kubeconfig"))
             outcomes, _ = await _run(scenarios, replace(plan, kubeconfig=kubeconfig), console)
     return outcomes, "embedded"
+
+
+def _chosen(scenario: Scenario, names: Sequence[str]) -> Scenario:
+    """The scenario with the controls that were asked for; all of them where none was named."""
+    wanted = {control for name in names for id_, _, control in [name.partition("/")] if id_ == scenario.id}
+    if not wanted or "" in wanted:
+        return scenario
+    known = {control.name for control in scenario.controls}
+    if unknown := wanted - known:
+        raise ConfigError(
+            f"{scenario.id} has no control {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}"
+        )
+    return replace(scenario, controls=tuple(each for each in scenario.controls if each.name in wanted))
 
 
 def _refuse_unsound(scenarios: tuple[Scenario, ...]) -> None:
