@@ -17,7 +17,8 @@ def dig(manifest: object, *path: str | int) -> object:
     """The value at a path of keys and list positions, or None."""
     value = manifest
     for step in path:
-        if isinstance(step, str) and isinstance(value, Mapping):
+        # A dict first: asking an abstract class takes ten times as long, and a look asks half a million times.
+        if isinstance(step, str) and isinstance(value, (dict, Mapping)):
             value = value.get(step)
         elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
             value = value[step]
@@ -41,13 +42,15 @@ def number(manifest: object, *path: str | int, default: int = 0) -> int:
 def mapping(manifest: object, *path: str | int) -> Mapping[str, Any]:
     """The object at a path, or an empty one."""
     value = dig(manifest, *path)
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, (dict, Mapping)) else {}
 
 
 def items(manifest: object, *path: str | int) -> list[Mapping[str, Any]]:
     """The objects of the list at a path; anything else in it is left out."""
     value = dig(manifest, *path)
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, (dict, Mapping))]
 
 
 def labels(manifest: object) -> Mapping[str, str]:

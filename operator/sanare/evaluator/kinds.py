@@ -74,10 +74,12 @@ class Kind(StrEnum):
     # Declared by people.
     DECLARED = "DeclaredCheck"  # a check of spec.checks failed
 
-    # Not a failure: it could not be looked at.
+    # Not a failure: it could not be looked at, and why.
     FORBIDDEN = "Forbidden"
     NOT_ASKED = "NotAsked"  # more than one look may ask
     TIMEOUT = "Timeout"
+    NOT_FOUND = "NotFound"  # the kind or the resource is not served there
+    EMPTY = "Empty"  # asked, and nothing came back: no data, no run, no list
     UNKNOWN = "Unknown"
 
     @property

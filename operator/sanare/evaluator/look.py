@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sanare.api.incident import Incident
@@ -31,17 +31,14 @@ class Look:
     baseline: Baseline | None = None
     since: datetime | None = None
     hold: timedelta = timedelta(seconds=15)
+    _events: dict[str, list[Manifest]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def events(self, uid: str, *reasons: str) -> list[Manifest]:
         """Warnings about one object, oldest first."""
-        return sorted(
-            (
-                event
-                for event in self.snapshot.all("Event")
-                if text(event, "involvedObject", "uid") == uid and (not reasons or text(event, "reason") in reasons)
-            ),
-            key=event_time,
-        )
+        if not self._events:
+            for event in sorted(self.snapshot.all("Event"), key=event_time):
+                self._events.setdefault(text(event, "involvedObject", "uid"), []).append(event)
+        return [event for event in self._events.get(uid, ()) if not reasons or text(event, "reason") in reasons]
 
     def is_fresh(self, moment: datetime | None) -> bool:
         """Whether something happened after the last change. Kubernetes' times are whole seconds, cut off."""

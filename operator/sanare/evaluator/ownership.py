@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, owners, text
@@ -68,14 +68,17 @@ class Ownership:
     pods: Mapping[str, tuple[Manifest, ...]]
     owner: Mapping[str, str]
     outdated: frozenset[str]
+    _current: dict[str, tuple[Manifest, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def current(self, workload: str) -> tuple[Manifest, ...]:
         """The workload's pods of its present revision that are not being deleted."""
-        return tuple(
-            pod
-            for pod in self.pods.get(workload, ())
-            if not is_terminating(pod) and text(pod, "metadata", "name") not in self.outdated
-        )
+        if workload not in self._current:
+            self._current[workload] = tuple(
+                pod
+                for pod in self.pods.get(workload, ())
+                if not is_terminating(pod) and text(pod, "metadata", "name") not in self.outdated
+            )
+        return self._current[workload]
 
     def old(self, workload: str) -> tuple[Manifest, ...]:
         """The workload's pods of earlier revisions that still exist."""

@@ -58,6 +58,7 @@ class Snapshot:
     answers: Mapping[Probe, Answer] = field(default_factory=dict)
     logs: Mapping[str, str] = field(default_factory=dict)
     unseen: Mapping[str, str] = field(default_factory=dict)
+    _by_name: dict[str, dict[str, Manifest]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def all(self, kind: str) -> tuple[Manifest, ...]:
         """Every object of a kind; empty where there is none or it could not be listed (see `unseen`)."""
@@ -65,7 +66,13 @@ class Snapshot:
 
     def find(self, kind: str, name: str) -> Manifest | None:
         """The object of that kind and name."""
-        return next((item for item in self.all(kind) if text(item, "metadata", "name") == name), None)
+        if kind not in self._by_name:
+            self._by_name[kind] = {text(item, "metadata", "name"): item for item in reversed(self.all(kind))}
+        return self._by_name[kind].get(name)
+
+    def is_listed(self, kind: str) -> bool:
+        """Whether the kind was looked at: what is not among its objects does not exist."""
+        return kind in self.objects and kind not in self.unseen
 
     def ref(self, ref: Ref) -> Manifest | None:
         """The object that a reference names, by kind and name."""
