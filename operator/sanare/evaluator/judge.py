@@ -6,13 +6,14 @@ check passed it is Fixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
 from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
-from sanare.decision.signal import decide_signal
+from sanare.api.verdict import Counts
+from sanare.decision.signal import Fault, Faults, Reading, decide_signal, measure_progress
 from sanare.evaluator import health, traffic
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.declared import check_declared
@@ -30,8 +31,11 @@ _MAX_CHECKS = 32
 # Checks whose failure explains that the workload's Services do not answer.
 _SOURCES = ("creation", "containers", "probes", "rollout")
 _ALSO = 2
-_STAGES = tuple(kind.value for kind in Kind)
-_FALSE_REPAIRS = frozenset(kind.value for kind in Kind if kind.is_false_repair)
+_READING = Reading(
+    consequences=frozenset(kind.value for kind in CONSEQUENCES),
+    worsened=frozenset(kind.value for kind in Kind if kind.is_false_repair),
+    stages=tuple(kind.value for kind in Kind),
+)
 
 
 def check_sight(look: Look) -> Iterator[Seen]:
@@ -74,8 +78,9 @@ def assess(look: Look) -> list[Seen]:
 
 def verdict_of(seen: Sequence[Seen], look: Look, *, previous: Sequence[CheckOutcome] = ()) -> Verdict:
     """The verdict that a list of outcomes, sorted by rank, amounts to."""
-    causes = [each for each in seen if not _is_derived(each, seen, look)]
-    outcomes = tuple(each.outcome() for each in seen[:_MAX_CHECKS])
+    outcomes = tuple(each.outcome() for each in seen)
+    now = _faults(outcomes, look.scope.intended)
+    causes = [each for each in seen if each.result is not CheckResult.FAILED or _stands_for_itself(each, now)]
     first = causes[0] if causes else None
     if first is None:
         result, reason = Result.UNVERIFIED, "nothing of the Incident's targets could be checked"
@@ -85,28 +90,44 @@ def verdict_of(seen: Sequence[Seen], look: Look, *, previous: Sequence[CheckOutc
         result, reason = Result.UNVERIFIED, f"nothing failed, but {_with_others(causes)}"
     else:
         result, reason = Result.FIXED, _health_in_words(look, seen)
+    before = _faults(previous, look.scope.intended)
+    start = _faults(look.baseline.failing, look.baseline.intended) if look.baseline else Faults()
     return Verdict(
         result=result,
         reason=one_line(reason, 1024),
         kind=(first.kind or "") if first else Kind.UNKNOWN,
-        signal=decide_signal(
-            [each.outcome() for each in causes],
-            previous,
-            consequences={kind.value for kind in CONSEQUENCES},
-            worsened=_FALSE_REPAIRS,
-            stages=_STAGES,
-        ),
-        checks=outcomes,
+        signal=decide_signal(now, before, _READING),
+        checks=outcomes[:_MAX_CHECKS],
+        counts=_counts(outcomes),
+        progress=measure_progress(now, before, start, _READING),
         evaluated_at=look.now,
     )
 
 
-def _is_derived(each: Seen, seen: Sequence[Seen], look: Look) -> bool:
-    """Whether a Service does not answer because its own pods do not run: then it is no second fault."""
-    intended = look.scope.intended.get(each.object.removeprefix("Service/"), ())
-    return each.kind is Kind.UNREACHABLE and any(
-        other.result is CheckResult.FAILED and other.name in _SOURCES and other.object in intended for other in seen
+def _counts(outcomes: Sequence[CheckOutcome]) -> Counts:
+    results = [each.result for each in outcomes]
+    return Counts(
+        passed=results.count(CheckResult.PASSED),
+        failed=results.count(CheckResult.FAILED),
+        unknown=results.count(CheckResult.UNKNOWN),
     )
+
+
+def _faults(outcomes: Sequence[CheckOutcome], intended: Mapping[str, Sequence[str]]) -> Faults:
+    return Faults.read(outcomes, _READING, derived=set(_derived(outcomes, intended)))
+
+
+def _derived(outcomes: Sequence[CheckOutcome], intended: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
+    """Services that do not answer because their own pods do not run: these are no second fault."""
+    broken = {each.object for each in outcomes if each.result is CheckResult.FAILED and each.name in _SOURCES}
+    for each in outcomes:
+        if each.kind == Kind.UNREACHABLE and broken & set(intended.get(each.object.removeprefix("Service/"), ())):
+            yield each.object, each.kind
+
+
+def _stands_for_itself(each: Seen, now: Faults) -> bool:
+    fault = (each.object, each.kind or "")
+    return fault in now.causes or each.kind in CONSEQUENCES
 
 
 def _with_others(seen: Sequence[Seen]) -> str:

@@ -1,13 +1,18 @@
-"""The shape of what is wrong: nothing, one thing, several, or less than before."""
+"""The shape of what is wrong: nothing, one thing, several, or less than before; and how much of it is repaired."""
 
 from __future__ import annotations
 
 import pytest
 
 from sanare.api.status import CheckOutcome, CheckResult, Signal
-from sanare.decision.signal import decide_signal
+from sanare.api.verdict import Progress
+from sanare.decision.signal import Faults, Reading, decide_signal, measure_progress
 
-STAGES = ("ScaledDown", "ImagePull", "ContainerConfig", "NoEndpoints", "Unreachable")
+READING = Reading(
+    consequences={"NoEndpoints"},
+    worsened={"ScaledDown"},
+    stages=("ScaledDown", "ImagePull", "ContainerConfig", "NoEndpoints", "Unreachable"),
+)
 
 
 def failing(object_: str, kind: str) -> CheckOutcome:
@@ -39,7 +44,65 @@ CASES: list[tuple[str, list[CheckOutcome], list[CheckOutcome], Signal]] = [
 ]
 
 
+def faults(checks: list[CheckOutcome]) -> Faults:
+    return Faults.read(checks, READING)
+
+
 @pytest.mark.parametrize(("now", "before", "signal"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_signal(now: list[CheckOutcome], before: list[CheckOutcome], signal: Signal) -> None:
-    found = decide_signal(now, before, consequences={"NoEndpoints"}, worsened={"ScaledDown"}, stages=STAGES)
-    assert found is signal
+    assert decide_signal(faults(now), faults(before), READING) is signal
+
+
+def test_a_failure_that_another_explains_is_neither_a_second_fault_nor_gone() -> None:
+    explained = Faults.read([IMAGE, PORT], READING, derived={("Service/web", "Unreachable")})
+    assert decide_signal(explained, faults([]), READING) is Signal.SINGLE
+    assert decide_signal(explained, faults([PORT]), READING) is Signal.SINGLE
+
+
+BLIND = CheckOutcome(name="list", result=CheckResult.UNKNOWN, object="Pod")
+AWAY = CheckOutcome(name="probes", result=CheckResult.UNKNOWN, object="Deployment/web")
+
+PROGRESS: list[tuple[str, list[CheckOutcome], list[CheckOutcome], list[CheckOutcome], str, int]] = [
+    ("the start", [IMAGE, PORT], [IMAGE, PORT], [IMAGE, PORT], "0/2", 2),
+    ("one of two", [PORT], [IMAGE, PORT], [IMAGE, PORT], "1/2", 1),
+    ("both", [PASSED], [PORT], [IMAGE, PORT], "2/2", 0),
+    ("a repair uncovers the next fault", [CONFIG], [IMAGE], [IMAGE], "1/2", 1),
+    ("an uncovered fault goes on to be repaired", [PASSED], [CONFIG], [IMAGE], "1/1", 0),
+    ("one came back", [IMAGE, PORT], [PORT], [IMAGE, PORT], "0/2", 2),
+    ("a false repair", [SCALED], [IMAGE], [IMAGE], "0/2", 1),
+    ("consequences are no faults", [ENDPOINTS, IMAGE], [IMAGE], [IMAGE, ENDPOINTS], "0/1", 1),
+    ("its pods cannot be seen", [BLIND], [IMAGE], [IMAGE], "0/1", 0),
+    ("it cannot be seen itself", [AWAY], [IMAGE], [IMAGE], "0/1", 0),
+    ("nothing was ever wrong", [PASSED], [], [], "", 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "start", "share", "resources"), [case[1:] for case in PROGRESS], ids=[c[0] for c in PROGRESS]
+)
+def test_progress(
+    now: list[CheckOutcome],
+    before: list[CheckOutcome],
+    start: list[CheckOutcome],
+    share: str,
+    resources: int,
+) -> None:
+    found = measure_progress(faults(now), faults(before), faults(start), READING)
+    assert (found.share, found.resources) == (share, resources)
+
+
+def test_what_is_new_and_what_is_gone_is_named() -> None:
+    found = measure_progress(faults([CONFIG]), faults([IMAGE, PORT]), faults([IMAGE]), READING)
+    assert found == Progress(
+        repaired=1,
+        faults=2,
+        resources=1,
+        appeared=("Deployment/web ContainerConfig",),
+        vanished=("Deployment/web ImagePull", "Service/web Unreachable"),
+    )
+
+
+def test_the_lists_are_bounded() -> None:
+    many = faults([failing(f"Service/{'x' * 300}{n}", "Unreachable") for n in range(40)])
+    found = measure_progress(many, faults([]), faults([]), READING)
+    assert (len(found.appeared), found.resources, found.share) == (8, 40, "0/40")
