@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from sanare.api.checks import Check
+from sanare.api.allowed import AllowedChange
 from sanare.api.model import API_VERSION, Model, Name, Time, rules
 from sanare.api.status import IncidentStatus
 
@@ -158,6 +159,10 @@ class IncidentSpec(Model):
     """
     checks: tuple[Check, ...] = Field(default=(), max_length=16)
     """What healthy means beyond what the evaluator looks at by itself. Written by people, never by a model."""
+    allowed_changes: tuple[AllowedChange, ...] = Field(default=(), max_length=16)
+    """Changes that a rule would call a false repair and that are part of this repair, for example scaling down a
+    workload that should not run. Written by people, never by a model or an alert.
+    """
     suspend: bool = False
     """True holds the Incident: nothing is started until it is false again."""
     approval: Approval | None = None

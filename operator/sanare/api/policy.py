@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 
 from sanare.api.checks import Check
 from sanare.api.duration import Duration
+from sanare.api.allowed import AllowedChange
 from sanare.api.incident import Mode, ObjectMeta, Severity
 from sanare.api.model import API_VERSION, Model, rules
 from sanare.api.status import Tier
@@ -117,6 +118,8 @@ class Verify(Model):
     """What healthy means for every Incident under this policy, beside the Incident's own checks. Names are looked
     up in the Incident's namespace.
     """
+    allowed_changes: tuple[AllowedChange, ...] = Field(default=(), max_length=16)
+    """Changes that are no false repair under this policy, beside those that the Incident allows."""
     allow_pods: bool = False
     """True lets declared checks run pods in the Incident's namespace: `job`, and `from: ProbePod`."""
 
