@@ -185,3 +185,21 @@ async def test_pods_of_a_deployment_carry_the_hash_of_their_template(world: Worl
     hashed = owner["spec"]["selector"]["matchLabels"]["pod-template-hash"]
     assert name_of(owner) == f"web-{hashed}"
     assert {labels_of(pod)["pod-template-hash"] for pod in world.pods()} == {hashed}
+
+
+async def test_a_daemon_set_counts_the_changes_of_its_template(world: World) -> None:
+    world.create(
+        DAEMON_SETS, "agent", {"selector": {"matchLabels": {"app": "agent"}}, "template": template_of("agent")}
+    )
+
+    def generations() -> list[str]:
+        return [labels_of(pod)["pod-template-generation"] for pod in world.pods("agent")]
+
+    await world.until(lambda: generations() == ["1"])
+    world.change(DAEMON_SETS, "agent", lambda copy: copy["metadata"].update(labels={"tier": "node"}))
+    world.change(
+        DAEMON_SETS, "agent", lambda copy: copy["spec"]["template"]["metadata"]["labels"].update(tier="node")
+    )
+    await world.until(lambda: generations() == ["2"])
+    counted = world.get(DAEMON_SETS, "agent")["metadata"]["annotations"]
+    assert counted == {"deprecated.daemonset.template.generation": "2"}

@@ -7,6 +7,7 @@ from sanare_lab.cluster.controllers.claims import PROTECTION
 from sanare_lab.cluster.objects import Obj, dig, name_of, namespace_of
 from sanare_lab.cluster.quantity import quantity
 from sanare_lab.cluster.resources import (
+    DAEMON_SETS,
     LIMIT_RANGES,
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
@@ -17,6 +18,7 @@ from sanare_lab.cluster.resources import (
 from sanare_lab.cluster.store import Store, Verb
 
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _LOST_NODE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
@@ -71,6 +73,23 @@ class ClaimAdmission:
 
 def _is_default(storage_class: Obj) -> bool:
     return (storage_class["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
+
+
+class TemplateGeneration:
+    """A DaemonSet counts the changes of its template in an annotation, which its pods carry as a label."""
+
+    def __call__(self, verb: Verb, resource: ResourceType, old: Obj | None, new: Obj | None) -> Obj | None:
+        """Never refuses."""
+        if verb == "DELETE" or resource is not DAEMON_SETS or new is None:
+            return new
+        before = (dig(old or {}, "metadata", "annotations") or {}).get(TEMPLATE_GENERATION, "0")
+        changed = old is None or dig(old, "spec", "template") != dig(new, "spec", "template")
+        count = str(int(before) + 1) if changed else before
+        metadata = {
+            **new["metadata"],
+            "annotations": {**(dig(new, "metadata", "annotations") or {}), TEMPLATE_GENERATION: count},
+        }
+        return {**new, "metadata": metadata}
 
 
 class LimitAdmission:

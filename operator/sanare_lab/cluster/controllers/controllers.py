@@ -8,7 +8,12 @@ from typing import TypeAlias
 
 from sanare_lab.cluster.clock import Clock
 from sanare_lab.cluster.controllers.accounts import AccountController
-from sanare_lab.cluster.controllers.admission import ClaimAdmission, LimitAdmission, ServiceAccountAdmission
+from sanare_lab.cluster.controllers.admission import (
+    ClaimAdmission,
+    LimitAdmission,
+    ServiceAccountAdmission,
+    TemplateGeneration,
+)
 from sanare_lab.cluster.controllers.claims import ClaimController
 from sanare_lab.cluster.controllers.controller import Controller, Key
 from sanare_lab.cluster.controllers.cronjob import CronJobController
@@ -56,6 +61,7 @@ class Controllers:
             ServiceAccountAdmission(store),
             ClaimAdmission(store),
             LimitAdmission(store),
+            TemplateGeneration(),
             QuotaAdmission(store),
         ]
         self._queue: dict[_Work, None] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sanare_lab.cluster.controllers.admission import TEMPLATE_GENERATION
 from sanare_lab.cluster.controllers.controller import (
     Controller,
     Key,
@@ -22,7 +23,6 @@ from sanare_lab.cluster.resources import DAEMON_SETS, NODES, PODS
 from sanare_lab.cluster.store import ApiError, Change
 
 _RETRY = 5.0
-_GENERATION = "deprecated.daemonset.template.generation"
 _TOLERATED = (
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
@@ -98,7 +98,7 @@ class DaemonSetController(Controller):
     def _create(self, owner: Obj, node: str, hashed: str) -> bool:
         pod = pod_from(owner["spec"]["template"], owner)
         labels = {**(pod["metadata"].get("labels") or {}), HASH: hashed}
-        labels["pod-template-generation"] = (owner["metadata"].get("annotations") or {}).get(_GENERATION, "1")
+        labels["pod-template-generation"] = (owner["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1")
         pod["metadata"] |= {"generateName": f"{name_of(owner)}-", "labels": labels}
         pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or []), *_tolerations()]
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
