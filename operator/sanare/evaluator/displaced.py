@@ -172,7 +172,7 @@ def rule_value_contradicted(change: Change) -> Iterator[Seen]:
     """A variable that was not set before has another value than the one that a ConfigMap documents for it."""
     for workload, before, now in change.containers():
         for name, value in now.literals.items():
-            if name in before.env:
+            if name in before.env or value in _ports(workload, change):
                 continue
             where = [item for item in change.look.snapshot.all("ConfigMap") if _mentions(item, name)]
             if where and not any(_says(item, value) for item in where):
@@ -181,6 +181,14 @@ def rule_value_contradicted(change: Change) -> Iterator[Seen]:
                     f'{workload.object}: variable {name} was set to "{value}", which ConfigMap/{source} contradicts'
                 )
                 yield bites(Kind.VALUE_CONTRADICTED, workload.object, message)
+
+
+def _ports(workload: WorkloadFacts, change: Change) -> set[str]:
+    """Every port that the probes of a workload asked and its Services targeted before: written where it counts."""
+    probes = (probe for each in workload.containers for probe in (each.liveness, each.readiness, each.startup))
+    asked = {probe.detail.rpartition(":")[2] for probe in probes if probe}
+    meant = [service for service in change.then.services if workload.object in service.intended]
+    return asked | {port.rpartition("->")[2] for service in meant for port in service.ports}
 
 
 def _mentions(config_map: Manifest, name: str) -> bool:

@@ -30,19 +30,37 @@ def services(look: Look) -> Iterator[tuple[str, Manifest]]:
     """The Services of the scope that exist and choose pods."""
     for name in look.scope.services:
         service = look.snapshot.find("Service", name)
-        if service is not None and text(service, "spec", "type") != "ExternalName":
+        if service is not None and not _is_external(service):
             yield name, service
+
+
+def _is_external(service: Manifest) -> bool:
+    return text(service, "spec", "type") == "ExternalName"
 
 
 def check_endpoints(look: Look) -> Iterator[Seen]:
     """Every Service of the scope has ready endpoints, and they are the intended workload's pods."""
     if "EndpointSlice" in look.snapshot.unseen:
         return
+    yield from _sent_away(look)
     for name, service in services(look):
         found = list(_selection(look, name, service)) or list(_endpoints(look, name, service))
         yield from found
         if not found:
             yield passed("endpoints", f"Service/{name}", f"Service/{name}: every port has a ready endpoint")
+
+
+def _sent_away(look: Look) -> Iterator[Seen]:
+    """Services that select pods of the scope and, being of type ExternalName, send nobody to them."""
+    for name in look.scope.services:
+        service = look.snapshot.find("Service", name)
+        if service is not None and _is_external(service) and look.scope.intended.get(name):
+            where = text(service, "spec", "externalName")
+            message = (
+                f"Service/{name} is of type ExternalName: its clients are sent to {where} and none to the pods of "
+                f"{' and '.join(look.scope.intended[name])}, which it selects"
+            )
+            yield failed("endpoints", Kind.NO_ENDPOINTS, f"Service/{name}", message, settles=3.0)
 
 
 def _selection(look: Look, name: str, service: Manifest) -> Iterator[Seen]:

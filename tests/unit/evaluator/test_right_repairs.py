@@ -141,6 +141,11 @@ RIGHT: list[tuple[str, Namespace, Change]] = [
         with_volume(persistentVolumeClaim={"claimName": "data"}),
     ),
     ("the documented variable is set", broken(NOTES), sets(env=[{"name": "MODE", "value": "standard"}])),
+    (
+        "a port that a probe asks wins over the setting",
+        broken(adds(config_map("web-config", PORT="8018")), livenessProbe=LIVENESS),
+        sets(env=[{"name": "PORT", "value": "8080"}]),
+    ),
     ("an undocumented variable is set", broken(NOTES), sets(env=[{"name": "BIND", "value": "0.0.0.0"}])),  # noqa: S104
     ("the limit gets head-room", broken(**LIMITED), sets(resources={"limits": {"memory": "64Mi"}})),
     ("the command is corrected", broken(command=["/bin/srve"]), sets(command=["/bin/serve"])),

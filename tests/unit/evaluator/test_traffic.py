@@ -47,6 +47,11 @@ def port_name(ns: Namespace) -> None:
     ns.roll_out()
 
 
+def sent_away(ns: Namespace) -> None:
+    ns.get("Service", "web")["spec"].update(type="ExternalName", externalName="web.example.org")
+    ns.drop("EndpointSlice", "web-abc")
+
+
 def overlap(ns: Namespace) -> None:
     for name in ("web", "api"):
         ns.template(name)["metadata"]["labels"]["tier"] = "shop"
@@ -73,6 +78,13 @@ CASES: list[tuple[str, tuple[Change, ...], Kind, str]] = [
         (selects(app="api"),),
         Kind.FOREIGN_ENDPOINTS,
         "Service/web selector app=api takes pods of Deployment/api, it is meant for Deployment/web",
+    ),
+    (
+        "an alias instead of pods",
+        (sent_away,),
+        Kind.NO_ENDPOINTS,
+        "Service/web is of type ExternalName: its clients are sent to web.example.org and none to the pods of "
+        "Deployment/web, which it selects",
     ),
     (
         "a shared label",
