@@ -98,7 +98,7 @@ class DaemonSetController(Controller):
     def _create(self, owner: Obj, node: str, hashed: str) -> bool:
         pod = pod_from(owner["spec"]["template"], owner)
         labels = {**(pod["metadata"].get("labels") or {}), HASH: hashed}
-        labels["pod-template-generation"] = (owner["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1")
+        labels["pod-template-generation"] = owner["metadata"]["annotations"][TEMPLATE_GENERATION]
         pod["metadata"] |= {"generateName": f"{name_of(owner)}-", "labels": labels}
         pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or []), *_tolerations()]
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
