@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from sanare import errors
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
-from sanare.api.status import Verdict
+from sanare.api.status import CheckOutcome, Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.collect import TARGET_KINDS, Collected, collect
 from sanare.evaluator.converge import Convergence, Ended
+from sanare.evaluator.durability import Disruption, with_durability
 from sanare.evaluator.judge import assess, judge, verdict_of
 from sanare.evaluator.look import Look
 from sanare.evaluator.snapshot import Snapshot
@@ -55,6 +56,16 @@ class Evaluator:
         snapshot = await self.snapshot(incident, baseline=baseline)
         return judge(snapshot, baseline, incident, policy, now=datetime.now(UTC)), snapshot
 
+    async def examine(
+        self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
+    ) -> tuple[Verdict, tuple[CheckOutcome, ...]]:
+        """One look as `judge_now`, with every outcome, however many there are."""
+        collected = await self._collect(incident, baseline)
+        look = _look(collected, incident, policy, baseline)
+        seen = assess(look)
+        previous = baseline.failing if baseline else ()
+        return verdict_of(seen, look, previous=previous), tuple(each.outcome() for each in seen)
+
     async def verify(
         self,
         incident: Incident,
@@ -63,10 +74,12 @@ class Evaluator:
         *,
         previous: Verdict | None,
         since: datetime,
+        disruption: Disruption | None = None,
     ) -> tuple[Verdict, Snapshot]:
         """Watch the scope until it is healthy for the hold, cannot get healthy by itself, or the time is up.
 
-        `since` is the moment of the last change; what is older does not settle anything.
+        `since` is the moment of the last change; what is older does not settle anything. With a disruption, what
+        replaced the deleted pod must be healthy too.
         """
         state = Convergence(policy, since)
         before = previous.checks if previous else baseline.failing
@@ -75,7 +88,8 @@ class Evaluator:
         async with Changes(self._kube, namespace, _WATCHED, collected.versions) as changes:
             while True:
                 look = _look(collected, incident, policy, baseline, since)
-                answer = state.advance(look, assess(look))
+                seen = assess(look)
+                answer = state.advance(look, with_durability(look, disruption, seen) if disruption else seen)
                 if isinstance(answer, Ended):
                     verdict = verdict_of(answer.seen, look, previous=before)
                     return answer.stamped(verdict), collected.snapshot

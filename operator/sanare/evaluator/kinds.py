@@ -46,6 +46,7 @@ class Kind(StrEnum):
     SERVICE_TYPE_CHANGED = "ServiceTypeChanged"  # another type, or open to more clients than before
     SELECTOR_WIDENED = "SelectorWidened"  # the Service takes pods of another workload
     NOT_READY_PUBLISHED = "NotReadyPublished"  # the Service sends traffic to pods that are not ready
+    NOT_DURABLE = "NotDurable"  # gone again once a pod was deleted and made anew
     NEIGHBOUR_BROKEN = "NeighbourBroken"  # healthy before, not healthy now
 
     # What keeps containers from running.
