@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from sanare.api.checks import Check
 from sanare.api.allowed import AllowedChange
+from sanare.api.checks import Check
 from sanare.api.model import API_VERSION, Model, Name, Time, rules
 from sanare.api.status import IncidentStatus
 

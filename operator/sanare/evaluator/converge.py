@@ -99,7 +99,7 @@ class Convergence:
 
 def _is_settled_health(seen: Sequence[Seen]) -> bool:
     """Nothing failed, and what is unknown will not be known by waiting."""
-    passing = {Kind.TIMEOUT, Kind.UNKNOWN}
+    passing = {Kind.TIMEOUT, Kind.UNKNOWN, Kind.NOT_FOUND, Kind.EMPTY}
     return bool(seen) and not any(
         each.result is CheckResult.FAILED or (each.result is CheckResult.UNKNOWN and each.kind in passing)
         for each in seen

@@ -1,19 +1,26 @@
-"""The evaluator: looks at an Incident's scope and decides. It reads, and writes nothing."""
+"""The evaluator: looks at an Incident's scope and decides. It reads, and changes nothing that is looked at."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 
 from sanare import errors
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckOutcome, Verdict
+from sanare.api.status import CheckOutcome, CheckResult, Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.collect import TARGET_KINDS, Collected, collect
 from sanare.evaluator.converge import Convergence, Ended
+from sanare.evaluator.declared.asker import Asker, Kept, Means
+from sanare.evaluator.declared.judge import with_policy_checks
+from sanare.evaluator.declared.refusal import refuse_invalid_checks
+from sanare.evaluator.declared.reply import check_name
 from sanare.evaluator.durability import Disruption, with_durability
-from sanare.evaluator.judge import assess, judge, verdict_of
+from sanare.evaluator.judge import assess, verdict_of
 from sanare.evaluator.look import Look
+from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.evaluator.survey import take_baseline
 from sanare.evaluator.watching import Changes
@@ -26,10 +33,16 @@ _WATCHED = ("Pod", "Deployment", "StatefulSet", "DaemonSet", "Service", "Endpoin
 
 
 class Evaluator:
-    """Verdicts on Incidents, from one API server."""
+    """Verdicts on Incidents, from one API server. `means` is what declared checks may be asked with."""
 
-    def __init__(self, kube: KubeClient) -> None:
+    def __init__(self, kube: KubeClient, means: Means | None = None) -> None:
         self._kube = kube
+        self._asker = Asker(kube, means)
+
+    async def refuse_invalid_checks(self, incident: Incident, policy: PolicySpec) -> None:
+        """Raises InvalidIncident for a declared check that cannot be asked as it stands."""
+        merged = with_policy_checks(incident, policy)
+        await refuse_invalid_checks(merged, self._asker.means, allow_pods=policy.verify.allow_pods)
 
     async def snapshot(self, incident: Incident, *, baseline: Baseline | None = None) -> Snapshot:
         """What is true now. Raises InvalidIncident where no target was ever there."""
@@ -41,10 +54,9 @@ class Evaluator:
         Raises InvalidIncident, and Unreachable where a list failed that another try may bring: a baseline that does
         not know what was there is blind to false repairs for as long as the Incident lasts.
         """
-        collected = await self._collect(incident, None)
+        collected = await self._collect(with_policy_checks(incident, policy), None)
         _refuse_blindness(collected.snapshot, incident)
-        look = _look(collected, incident, policy)
-        seen = assess(look)
+        look, seen = await self._assess(_look(collected, incident, policy), policy, Kept())
         verdict = verdict_of(seen, look)
         failing = tuple(each.outcome() for each in seen if each.kind and each.result == "Failed")
         return take_baseline(look, failing), verdict
@@ -53,16 +65,14 @@ class Evaluator:
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
     ) -> tuple[Verdict, Snapshot]:
         """One look, no waiting, no hold: whether there is still something to repair."""
-        snapshot = await self.snapshot(incident, baseline=baseline)
-        return judge(snapshot, baseline, incident, policy, now=datetime.now(UTC)), snapshot
+        look, seen = await self._look_once(incident, policy, baseline)
+        return verdict_of(seen, look, previous=baseline.failing if baseline else ()), look.snapshot
 
     async def examine(
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
     ) -> tuple[Verdict, tuple[CheckOutcome, ...]]:
         """One look as `judge_now`, with every outcome, however many there are."""
-        collected = await self._collect(incident, baseline)
-        look = _look(collected, incident, policy, baseline)
-        seen = assess(look)
+        look, seen = await self._look_once(incident, policy, baseline)
         previous = baseline.failing if baseline else ()
         return verdict_of(seen, look, previous=previous), tuple(each.outcome() for each in seen)
 
@@ -81,20 +91,42 @@ class Evaluator:
         `since` is the moment of the last change; what is older does not settle anything. With a disruption, what
         replaced the deleted pod must be healthy too.
         """
-        state = Convergence(policy, since)
+        state, kept, incident = Convergence(policy, since), Kept(), with_policy_checks(incident, policy)
         before = previous.checks if previous else baseline.failing
         collected = await self._collect(incident, baseline)
         namespace = incident.metadata.namespace
         async with Changes(self._kube, namespace, _WATCHED, collected.versions) as changes:
             while True:
                 look = _look(collected, incident, policy, baseline, since)
-                seen = assess(look)
+                look, seen = await self._assess(look, policy, kept)
                 answer = state.advance(look, with_durability(look, disruption, seen) if disruption else seen)
                 if isinstance(answer, Ended):
                     verdict = verdict_of(answer.seen, look, previous=before)
-                    return answer.stamped(verdict), collected.snapshot
+                    return answer.stamped(verdict), look.snapshot
                 await changes.wait(answer)
                 collected = await self._collect(incident, baseline)
+
+    async def _look_once(
+        self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
+    ) -> tuple[Look, list[Seen]]:
+        incident = with_policy_checks(incident, policy)
+        collected = await self._collect(incident, baseline)
+        return await self._assess(_look(collected, incident, policy, baseline), policy, Kept())
+
+    async def _assess(self, look: Look, policy: PolicySpec, kept: Kept) -> tuple[Look, list[Seen]]:
+        """Every outcome, and the look with what declared checks met. The costly ones wait for the others to pass."""
+        look = _with_answers(look, await self._asker.look(look.incident, look.snapshot))
+        seen = assess(look)
+        costly = {check_name(check) for check in look.incident.spec.checks if check.is_costly}
+        if not costly:
+            return look, seen
+        if any(each.result is not CheckResult.PASSED for each in seen if each.name not in costly):
+            kept.forget()
+            return look, seen
+        allowed = policy.verify.allow_pods
+        further = await self._asker.look_further(look.incident, look.snapshot, allow_pods=allowed, kept=kept)
+        look = _with_answers(look, further)
+        return look, assess(look)
 
     async def _collect(self, incident: Incident, baseline: Baseline | None) -> Collected:
         for target in incident.spec.targets:
@@ -143,6 +175,12 @@ def _refuse_blindness(snapshot: Snapshot, incident: Incident) -> None:
             raise errors.Unreachable(f"no baseline without the {BY_KIND[kind].plural} of the namespace: {why}")
 
 
+def _with_answers(look: Look, answers: Mapping[str, Seen]) -> Look:
+    if not answers:
+        return look
+    return replace(look, snapshot=replace(look.snapshot, declared={**look.snapshot.declared, **answers}))
+
+
 def _any_target(collected: Collected, incident: Incident) -> bool:
     """Whether a target exists, or may exist because its kind could not be listed."""
     return len(collected.scope.missing) < len({(target.kind, target.name) for target in incident.spec.targets})
@@ -157,7 +195,7 @@ def _look(
 ) -> Look:
     return Look(
         collected.snapshot,
-        incident,
+        with_policy_checks(incident, policy),
         collected.owned,
         collected.scope,
         collected.snapshot.taken_at,

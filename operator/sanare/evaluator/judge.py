@@ -16,7 +16,7 @@ from sanare.api.verdict import Counts
 from sanare.decision.signal import Fault, Faults, Reading, decide_signal, measure_progress
 from sanare.evaluator import health, traffic
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.declared import check_declared
+from sanare.evaluator.declared.judge import check_declared, with_policy_checks
 from sanare.evaluator.displaced import GUARDS
 from sanare.evaluator.kinds import CONSEQUENCES, Kind
 from sanare.evaluator.look import Look
@@ -157,6 +157,7 @@ def look_at(
 ) -> Look:
     """Everything that the checks read, derived from a snapshot."""
     owned = ownership(snapshot)
+    incident = with_policy_checks(incident, policy)
     scope = scope_of(snapshot, incident, owned, baseline=baseline)
     return Look(snapshot, incident, owned, scope, now, baseline, since, policy.verify.hold)
 

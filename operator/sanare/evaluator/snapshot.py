@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sanare.api.manifest import Manifest, Ref, text
+from sanare.evaluator.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Snapshot:
         answers: probes made through the API server's proxy and what they met.
         logs: pod name/container to the cleaned tail of its log (the previous run's where it crashed).
         unseen: kind to why it could not be listed (`Forbidden: ...`); such a kind is unknown, not empty.
+        declared: outcomes, by name, of the declared checks that are asked beside the lists.
     """
 
     namespace: str
@@ -58,6 +60,7 @@ class Snapshot:
     answers: Mapping[Probe, Answer] = field(default_factory=dict)
     logs: Mapping[str, str] = field(default_factory=dict)
     unseen: Mapping[str, str] = field(default_factory=dict)
+    declared: Mapping[str, Seen] = field(default_factory=dict)
     _by_name: dict[str, dict[str, Manifest]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def all(self, kind: str) -> tuple[Manifest, ...]:

@@ -126,6 +126,7 @@ class KubeClient:
             ) from error
         configuration.retries = None  # with 0 the library retries a 5xx answer without end
         configuration.connection_pool_maxsize = 100
+        configuration.trace_configs = [_no_redirects()]
         return cls(configuration, timeout=timeout)
 
     async def __aenter__(self) -> Self:
@@ -179,6 +180,8 @@ class KubeClient:
                 _request_timeout=aiohttp.ClientTimeout(total=limit, connect=10),
             )
             response: aiohttp.ClientResponse = answer.response
+        except _Redirected as moved:
+            response = moved.response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise errors.Unreachable(f"{method} {path}: no answer from the API server ({_cause(error)})") from error
         try:
@@ -305,6 +308,25 @@ class KubeClient:
         if uid:
             body["preconditions"] = {"uid": uid}
         await self.request("DELETE", resource.path(namespace, name), body=body)
+
+
+class _Redirected(Exception):  # a turn in the flow, not an error
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        super().__init__(response.status)
+        self.response = response
+
+
+def _no_redirects() -> aiohttp.TraceConfig:
+    """Ends a request at a redirect: the API server sends none, but what it proxies may name any address at all."""
+
+    async def stop(
+        session: aiohttp.ClientSession, context: object, about: aiohttp.TraceRequestRedirectParams
+    ) -> None:
+        raise _Redirected(about.response)
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_redirect.append(stop)
+    return trace
 
 
 async def _load_config(configuration: Any, kubeconfig: str | None) -> None:
