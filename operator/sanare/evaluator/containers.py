@@ -138,14 +138,14 @@ def _pull_reason(status: Manifest) -> str:
 def _ended(look: Look, workload: str, pod: Manifest, status: Manifest, end: Manifest) -> Seen:
     """A container whose run ended badly: by memory, by its probe, by the runtime or by itself."""
     name = text(status, "name")
-    ran_after = look.is_fresh(moment(end, "startedAt"))
+    ran_after = look.is_fresh(_began(end))
     settles = 0.0 if ran_after and number(status, "restartCount") >= _SETTLED_RESTARTS else None
     # Events are rate-limited: that of the last run may be missing, and an earlier one of this pod says the same.
     by_signal = number(end, "exitCode") in (137, 143)
     # A probe may fail in the moment in which a process ends by itself; that did not end it.
     stopped = by_signal or number(end, "exitCode") == 0 or _is_killing(look, pod, name, moment(end, "startedAt"))
     since = None if by_signal else moment(end, "startedAt")
-    killed = _probe_failure(look, pod, since, "Liveness", "Startup") if stopped else ""
+    killed = _probe_failure(look, pod, name, since, "Liveness", "Startup") if stopped else ""
     killed = killed or (_refused_probe(look, pod, name) if by_signal else "")
     if text(end, "reason") == "OOMKilled":
         limit = text(_spec_of(pod, name), "resources", "limits", "memory") or "none"
@@ -170,7 +170,7 @@ def _running_faults(look: Look, workload: str, pod: Manifest, status: Manifest) 
     started = moment(status, "state", "running", "startedAt")
     end = mapping(status, "lastState", "terminated")
     container = _spec_of(pod, name)
-    alive = _probe_failure(look, pod, started, "Liveness", "Startup", within=_probe_patience(container))
+    alive = _probe_failure(look, pod, name, started, "Liveness", "Startup", within=_probe_patience(container))
     if alive:
         message = f"{workload}: the kubelet is about to restart container {name}: {alive}"
         yield failed(CHECK, Kind.LIVENESS_FAILING, workload, message)
@@ -184,7 +184,7 @@ def _running_faults(look: Look, workload: str, pod: Manifest, status: Manifest) 
 
 
 def _not_ready(look: Look, workload: str, pod: Manifest, name: str, started: datetime | None) -> Seen:
-    why = _probe_failure(look, pod, started, "Readiness")
+    why = _probe_failure(look, pod, name, started, "Readiness")
     message = f"{workload}: container {name} runs but is not ready" + (f": {why}" if why else "")
     # An answer such as 404 comes from a running server: it will say the same in a minute.
     settles = 20.0 if "statuscode: 4" in why else None
@@ -200,11 +200,24 @@ def _is_killing(look: Look, pod: Manifest, container: str, since: datetime | Non
     )
 
 
+def _began(end: Manifest) -> datetime | None:
+    """When a run that ended began; one that could not be started says 1970, and began as it ended."""
+    return moment(end, "finishedAt" if text(end, "reason") in _START else "startedAt")
+
+
 def _probe_failure(
-    look: Look, pod: Manifest, started: datetime | None, *probes: str, within: timedelta | None = None
+    look: Look,
+    pod: Manifest,
+    container: str,
+    started: datetime | None,
+    *probes: str,
+    within: timedelta | None = None,
 ) -> str:
     """What the kubelet said about a failing probe of this run of the container, or an empty string."""
     for event in reversed(look.events(text(pod, "metadata", "uid"), "Unhealthy")):
+        about = text(event, "involvedObject", "fieldPath")
+        if about and not about.endswith(f"{{{container}}}"):
+            continue
         seen, said = event_moment(event), one_line(text(event, "message"), 200)
         late = started is None or (seen is not None and seen >= started)
         recent = within is None or (seen is not None and look.now - seen <= within)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from sanare.api.status import CheckResult, Result
+from sanare.evaluator.judge import assess, look_at
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer, Probe
-from tests.unit.evaluator.namespace import NOW, Namespace, ago, incident, shop, verdict, warning
+from tests.unit.evaluator.namespace import NOW, POLICY, Namespace, ago, incident, shop, verdict, warning
 
 Change = Callable[[Namespace], object]
 
@@ -293,6 +295,32 @@ def test_a_liveness_probe_is_asked_from_outside() -> None:
     assert found.reason == (
         "Deployment/web: livenessProbe of container web fails: GET /wrong on port 8080 is answered with 404"
     )
+
+
+def test_what_a_probe_says_of_one_container_is_not_said_of_another() -> None:
+    namespace = shop()
+    restarted(namespace)
+    said = warning(namespace.pod(), "Unhealthy", "Liveness probe failed: connection refused", ago(5))
+    said["involvedObject"]["fieldPath"] = "spec.containers{sidecar}"
+    namespace.add(said)
+    assert verdict(namespace).kind == Kind.CRASH
+    said["involvedObject"]["fieldPath"] = "spec.containers{web}"
+    assert verdict(namespace).kind == Kind.LIVENESS_FAILING
+
+
+def test_a_command_that_cannot_be_started_settles_by_when_it_was_last_tried() -> None:
+    namespace = shop()
+    waits("CrashLoopBackOff", **ended("StartError", 128, 'exec: "srve": not found'))(namespace)
+    namespace.pod()["status"]["containerStatuses"][0]["lastState"]["terminated"]["startedAt"] = (
+        "1970-01-01T00:00:00Z"
+    )
+
+    def settles(seconds: int) -> float | None:
+        look = look_at(namespace.snapshot(), incident(), POLICY, now=NOW, since=NOW - timedelta(seconds=seconds))
+        return next(seen.settles for seen in assess(look) if seen.kind is Kind.CONTAINER_START)
+
+    assert settles(60) == 0.0
+    assert settles(10) is None
 
 
 def test_old_creation_events_are_no_present_cause() -> None:
