@@ -19,6 +19,8 @@ from sanare.actor.llm.actor import LlmActor, read_prices
 from sanare.actor.roster import Roster
 from sanare.api.policy import PolicySpec
 from sanare.errors import ConfigError, Forbidden, KubeError, NotFound
+from sanare.evaluator.declared.asker import Means
+from sanare.evaluator.declared.prometheus import Server
 from sanare.evaluator.evaluator import Evaluator
 from sanare.handlers.incidents import informer, informer_settings
 from sanare.ingest.webhook import create_routes
@@ -96,7 +98,7 @@ async def assemble(kube: KubeClient, settings: Settings) -> AsyncIterator[Kit]:
         await gate.start()
         yield Kit(
             kube=kube,
-            evaluator=Evaluator(kube),
+            evaluator=Evaluator(kube, means(settings)),
             gate=gate,
             actors=roster,
             recorder=EventRecorder(kube),
@@ -107,6 +109,13 @@ async def assemble(kube: KubeClient, settings: Settings) -> AsyncIterator[Kit]:
     finally:
         await gate.stop()
         await roster.close()
+
+
+def means(settings: Settings) -> Means:
+    """What declared checks are asked with."""
+    url = settings.prometheus_url
+    server = Server(url, settings.prometheus_token_file) if url else None
+    return Means(server=server, probe_image=settings.probe_image)
 
 
 def find_kubectl(settings: Settings) -> str:

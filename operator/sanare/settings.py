@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from sanare.errors import ConfigError
 
@@ -30,6 +31,11 @@ class Settings:
         listen: SANARE_LISTEN, `host:port` of the webhook, probes and metrics. Default `0.0.0.0:8080`.
         gate_listen: SANARE_GATE_LISTEN, address of the gate. Default `127.0.0.1:0`, loopback and a free port.
         has_model_key: whether ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is set; the SDK reads the key, we never do.
+        prometheus_url: SANARE_PROMETHEUS_URL, base URL of the Prometheus that promql checks query; empty means
+            that they cannot be asked. Incidents never name one.
+        prometheus_token_file: SANARE_PROMETHEUS_TOKEN_FILE, file with a bearer token for it; empty sends none.
+        probe_image: SANARE_PROBE_IMAGE, image with Python 3 for the probe pods of declared checks; empty means that
+            `from: ProbePod` cannot be asked.
         prices_file: SANARE_PRICES, JSON file of model prices laid over the built-in table (docs/model.md).
         log_level: SANARE_LOG_LEVEL, DEBUG, INFO, WARNING or ERROR. Default INFO.
     """
@@ -44,6 +50,9 @@ class Settings:
     webhook_token_file: Path | None = None
     listen: tuple[str, int] = ("0.0.0.0", 8080)  # noqa: S104 - a pod's port, behind its Service
     gate_listen: tuple[str, int] = ("127.0.0.1", 0)
+    prometheus_url: str = ""
+    prometheus_token_file: Path | None = None
+    probe_image: str = ""
     prices_file: Path | None = None
     log_level: str = "INFO"
     has_model_key: bool = field(default=False)
@@ -69,6 +78,9 @@ class Settings:
             webhook_token_file=_path(get("SANARE_WEBHOOK_TOKEN_FILE", "")),
             listen=_address("SANARE_LISTEN", get("SANARE_LISTEN", "0.0.0.0:8080")),
             gate_listen=_address("SANARE_GATE_LISTEN", get("SANARE_GATE_LISTEN", "127.0.0.1:0")),
+            prometheus_url=_url("SANARE_PROMETHEUS_URL", get("SANARE_PROMETHEUS_URL", "")),
+            prometheus_token_file=_path(get("SANARE_PROMETHEUS_TOKEN_FILE", "")),
+            probe_image=get("SANARE_PROBE_IMAGE", ""),
             prices_file=_path(get("SANARE_PRICES", "")),
             log_level=level,
             has_model_key=bool(get("ANTHROPIC_API_KEY") or get("ANTHROPIC_AUTH_TOKEN")),
@@ -77,6 +89,17 @@ class Settings:
 
 def _path(text: str) -> Path | None:
     return Path(text) if text else None
+
+
+def _url(name: str, text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        known = not text or (parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query)
+    except ValueError:
+        known = False
+    if not known:
+        raise ConfigError(f"{name}={text!r}: write it as http://host:port or https://host/path")
+    return text.rstrip("/")
 
 
 def _number(name: str, text: str, *, low: float, high: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
 from sanare.api.status import CheckOutcome, CheckResult, Verdict
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.collect import TARGET_KINDS, Collected, collect
+from sanare.evaluator.collect import Collected, collect, with_kinds
 from sanare.evaluator.converge import Convergence, Ended
 from sanare.evaluator.declared.asker import Asker, Kept, Means
 from sanare.evaluator.declared.judge import with_policy_checks
@@ -23,6 +24,7 @@ from sanare.evaluator.look import Look
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.evaluator.survey import take_baseline
+from sanare.evaluator.wanted import EVERYTHING, GUARDS, SCALER, TARGET_KINDS, guard_kinds
 from sanare.evaluator.watching import Changes
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND
@@ -45,8 +47,12 @@ class Evaluator:
         await refuse_invalid_checks(merged, self._asker.means, allow_pods=policy.verify.allow_pods)
 
     async def snapshot(self, incident: Incident, *, baseline: Baseline | None = None) -> Snapshot:
-        """What is true now. Raises InvalidIncident where no target was ever there."""
-        return (await self._collect(incident, baseline)).snapshot
+        """What is true now, with every kind that may explain it.
+
+        Raises InvalidIncident where no target was ever there.
+        """
+        collected = await self._collect(incident, baseline)
+        return await with_kinds(self._kube, collected.snapshot, EVERYTHING)
 
     async def capture(self, incident: Incident, policy: PolicySpec) -> tuple[Baseline, Verdict]:
         """The baseline before the first attempt, and the verdict on it.
@@ -54,12 +60,16 @@ class Evaluator:
         Raises InvalidIncident, and Unreachable where a list failed that another try may bring: a baseline that does
         not know what was there is blind to false repairs for as long as the Incident lasts.
         """
-        collected = await self._collect(with_policy_checks(incident, policy), None)
-        _refuse_blindness(collected.snapshot, incident)
+        collected = await self._collect(with_policy_checks(incident, policy), None, capture=True)
+        scaler = (SCALER,) if collected.room > len(GUARDS) else ()
+        snapshot = await with_kinds(self._kube, collected.snapshot, (*GUARDS, *scaler))
+        collected = replace(collected, snapshot=snapshot)
+        _refuse_blindness(snapshot, incident)
         look, seen = await self._assess(_look(collected, incident, policy), policy, Kept())
         verdict = verdict_of(seen, look)
         failing = tuple(each.outcome() for each in seen if each.kind and each.result == "Failed")
-        return take_baseline(look, failing), verdict
+        version = collected.versions.get("Pod", "")
+        return await asyncio.to_thread(take_baseline, look, failing, version=version), verdict
 
     async def judge_now(
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
@@ -101,8 +111,15 @@ class Evaluator:
                 look, seen = await self._assess(look, policy, kept)
                 answer = state.advance(look, with_durability(look, disruption, seen) if disruption else seen)
                 if isinstance(answer, Ended):
-                    verdict = verdict_of(answer.seen, look, previous=before)
-                    return answer.stamped(verdict), look.snapshot
+                    look, guarded = await self._with_guards(look, baseline)
+                    known = {each.key for each in answer.seen}
+                    late = [
+                        each
+                        for each in guarded
+                        if each.key not in known and each.kind and each.kind.is_false_repair
+                    ]
+                    ranked = sorted((*answer.seen, *late), key=lambda each: each.rank)
+                    return answer.stamped(verdict_of(ranked, look, previous=before)), look.snapshot
                 await changes.wait(answer)
                 collected = await self._collect(incident, baseline)
 
@@ -114,9 +131,11 @@ class Evaluator:
         return await self._assess(_look(collected, incident, policy, baseline), policy, Kept())
 
     async def _assess(self, look: Look, policy: PolicySpec, kept: Kept) -> tuple[Look, list[Seen]]:
-        """Every outcome, and the look with what declared checks met. The costly ones wait for the others to pass."""
+        """Every outcome, and the look with what declared checks met; costly ones wait for the others to pass."""
         look = _with_answers(look, await self._asker.look(look.incident, look.snapshot))
-        seen = assess(look)
+        seen = await asyncio.to_thread(assess, look)
+        if look.baseline and not any(each.result is CheckResult.FAILED for each in seen):
+            look, seen = await self._with_guards(look, look.baseline)
         costly = {check_name(check) for check in look.incident.spec.checks if check.is_costly}
         if not costly:
             return look, seen
@@ -126,9 +145,15 @@ class Evaluator:
         allowed = policy.verify.allow_pods
         further = await self._asker.look_further(look.incident, look.snapshot, allow_pods=allowed, kept=kept)
         look = _with_answers(look, further)
-        return look, assess(look)
+        return look, await asyncio.to_thread(assess, look)
 
-    async def _collect(self, incident: Incident, baseline: Baseline | None) -> Collected:
+    async def _with_guards(self, look: Look, baseline: Baseline) -> tuple[Look, list[Seen]]:
+        """The look with what limits the scope and what its accounts may do, and every outcome on it."""
+        snapshot = await with_kinds(self._kube, look.snapshot, guard_kinds(baseline))
+        look = replace(look, snapshot=snapshot)
+        return look, await asyncio.to_thread(assess, look)
+
+    async def _collect(self, incident: Incident, baseline: Baseline | None, *, capture: bool = False) -> Collected:
         for target in incident.spec.targets:
             if target.kind not in TARGET_KINDS:
                 known = ", ".join(sorted(TARGET_KINDS))
@@ -136,7 +161,7 @@ class Evaluator:
                     "TargetKindUnknown",
                     f"a target of kind {target.kind} cannot be evaluated; name one of {known} instead",
                 )
-        collected = await collect(self._kube, incident, baseline)
+        collected = await collect(self._kube, incident, baseline, capture=capture)
         if baseline is None and not collected.scope.workloads and not _any_target(collected, incident):
             await self._refuse_missing(incident, collected)
         return collected

@@ -17,6 +17,8 @@ from sanare.kube.records import read_record, record_name, save_record
 from sanare.kube.resources import BY_KIND
 from sanare.reconcile.chronicle import Chronicle
 from sanare.reconcile.kit import Kit, evaluate, load_baseline
+from sanare.reconcile.regression import recall, told_recurrence
+from sanare.reconcile.watchlist import Watchlist
 from sanare.text import one_line
 
 SUMMARY_BYTES = 1024
@@ -44,20 +46,23 @@ async def resolve_policy(kube: KubeClient, incident: Incident, default: PolicySp
         ) from error
 
 
-async def admit(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> None:
+async def admit(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: Watchlist) -> None:
     """Take the Incident on. Raises InvalidIncident where it cannot be worked on as it stands."""
     if kit.settings.namespace == chronicle.incident.metadata.namespace:
         raise errors.InvalidIncident("NamespaceProtected", "the operator's own namespace is never in scope")
     kit.actors.require(policy)
+    await kit.evaluator.refuse_invalid_checks(chronicle.incident, policy)
     if chronicle.status.baseline is None:
         await _take_baseline(kit, chronicle, policy)
+        await recall(kit, chronicle, watchlist)
     else:
         await load_baseline(kit, chronicle.incident)  # one that somebody removed is told here, once
-    chronicle.condition(ConditionType.ACCEPTED, "True", "Accepted", "policy, actor and targets are usable")
+    again = told_recurrence(chronicle)
+    chronicle.condition(ConditionType.ACCEPTED, "True", "Accepted", f"policy, actor and targets are usable{again}")
     await chronicle.commit()
     verdict = chronicle.status.verdict
     if verdict is not None and verdict.result is not Result.FIXED:
-        await chronicle.tell(Happening("IncidentAccepted", f"broken: {verdict.reason}", "Warning"))
+        await chronicle.tell(Happening("IncidentAccepted", f"broken: {verdict.reason}{again}", "Warning"))
 
 
 async def _take_baseline(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> None:

@@ -4,6 +4,8 @@ The text of this file is the pod's command, so that any image with Python 3.8 or
 mode (`http` or `tcp`), address, port, host name, scheme, path.
 """
 
+from __future__ import annotations
+
 import base64
 import http.client
 import json
@@ -15,7 +17,7 @@ SECONDS = 5.0
 BODY_BYTES = 64 * 1024
 
 
-def ask(mode, address, port, host, scheme="HTTP", path="/"):  # type: ignore[no-untyped-def]  # runs on Python 3.8
+def ask(mode: str, address: str, port: str, host: str, scheme: str = "HTTP", path: str = "/") -> dict[str, object]:
     """The outcome as a dictionary: `status` and `body`, or `failure`."""
     try:
         if mode == "tcp":
@@ -30,12 +32,11 @@ def ask(mode, address, port, host, scheme="HTTP", path="/"):  # type: ignore[no-
         return {"failure": (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()}
 
 
-def _get(address, port, host, scheme, path):  # type: ignore[no-untyped-def]
+def _get(address: str, port: int, host: str, scheme: str, path: str) -> dict[str, object]:
+    connection = http.client.HTTPConnection(address, port, timeout=SECONDS)
     if scheme == "HTTPS":
         context = ssl._create_unverified_context()  # noqa: S323 - as a kubelet's probe
         connection = http.client.HTTPSConnection(address, port, timeout=SECONDS, context=context)
-    else:
-        connection = http.client.HTTPConnection(address, port, timeout=SECONDS)
     connection.request("GET", path, headers={"Host": host, "Connection": "close"})
     answer = connection.getresponse()
     return {"status": answer.status, "body": base64.b64encode(answer.read(BODY_BYTES)).decode()}

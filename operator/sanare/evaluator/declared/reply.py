@@ -87,7 +87,7 @@ def judge_tcp(name: str, check: TcpCheck, reply: Reply) -> Seen:
 
 
 def matches(pattern: str, body: str) -> bool:
-    """Whether the RE2 pattern matches anywhere, in time linear in the body and bounded memory. Raises ValueError."""
+    """Whether the RE2 pattern matches anywhere, in linear time and bounded memory. Raises ValueError."""
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _PATTERN_BYTES
