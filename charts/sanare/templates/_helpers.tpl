@@ -76,7 +76,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   verbs: [get, list, watch]
 {{- end -}}
 
-{{/* What the operator may do: its own objects, Events, and looking. It changes no workload. */}}
+{{/* What the operator may do: its own objects, Events, looking, and Jobs where checks may make them. */}}
 {{- define "sanare.operatorRules" -}}
 {{- if .Values.rbac.operator.rules -}}
 {{ toYaml .Values.rbac.operator.rules }}
@@ -103,6 +103,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - apiGroups: [""]
   resources: [pods/proxy, services/proxy]
   verbs: [get]
+{{- if .Values.checks.pods }}
+# Jobs that answer declared checks, deleted when they have.
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [create, delete]
+{{- end }}
 {{ include "sanare.readRules" . }}
 {{- end }}
 {{- with .Values.rbac.operator.extraRules }}

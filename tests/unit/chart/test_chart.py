@@ -159,6 +159,35 @@ def test_the_operator_changes_nothing_but_its_own_objects_and_events() -> None:
 
 
 @needs_helm
+def test_jobs_for_declared_checks_are_made_where_a_value_says_so_alone() -> None:
+    jobs = grants(rules(rendered("checks.pods=true"), "sanare"))[("batch", "jobs")]
+    assert jobs == {*READS, "create", "delete"}
+    assert grants(rules(rendered(), "sanare"))[("batch", "jobs")] == READS
+
+
+@needs_helm
+@pytest.mark.parametrize(
+    ("setting", "image"),
+    [
+        pytest.param("image.digest=sha256:ab", "sanare@sha256:ab", id="the operator's own"),
+        pytest.param("checks.probeImage=python:3", "python:3", id="another"),
+    ],
+)
+def test_what_declared_checks_are_asked_with_comes_from_the_chart(setting: str, image: str) -> None:
+    prometheus = ("checks.prometheus.url=http://prometheus.monitoring:9090", "checks.prometheus.existingSecret=prom")
+    settings = Settings.from_environment(variables(rendered("checks.pods=true", setting, *prometheus)))
+    assert settings.probe_image == image
+    assert settings.prometheus_url == "http://prometheus.monitoring:9090"
+    assert str(settings.prometheus_token_file) == "/etc/sanare-prometheus/token"
+
+
+@needs_helm
+def test_without_values_declared_checks_have_neither_prometheus_nor_pods() -> None:
+    settings = Settings.from_environment(variables(rendered()))
+    assert (settings.prometheus_url, settings.probe_image) == ("", "")
+
+
+@needs_helm
 def test_the_operator_cannot_approve() -> None:
     """An approval stands in the spec, and the operator may write a spec only when it creates the Incident."""
     assert grants(rules(rendered(), "sanare"))[("sanare.dev", "incidents")] == {*READS, "create"}
