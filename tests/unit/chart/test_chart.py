@@ -169,7 +169,7 @@ def test_jobs_for_declared_checks_are_made_where_a_value_says_so_alone() -> None
 @pytest.mark.parametrize(
     ("setting", "image"),
     [
-        pytest.param("image.digest=sha256:ab", "sanare@sha256:ab", id="the operator's own"),
+        pytest.param("image.tag=1.2.3", "sanare:1.2.3", id="the operator's own"),
         pytest.param("checks.probeImage=python:3", "python:3", id="another"),
     ],
 )
