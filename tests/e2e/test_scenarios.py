@@ -2,7 +2,7 @@
 
 The nodes need the app's images (`sanare-lab images app.tar`, then load the archive, or SANARE_IMAGE_LOAD).
 SANARE_SCENARIOS names a folder of scenarios other than the lab's own. Of each scenario every right repair runs, and
-one of the false ones; SANARE_E2E_CONTROLS=all runs all. What a real cluster showed of every control is recorded, and
+one of the false ones; SANARE_E2E_CONTROLS=all runs all. What a real cluster showed of each control is recorded, and
 judged again by the unit tests.
 """
 
