@@ -42,6 +42,19 @@ VERIFY_SECONDS = Histogram(
     buckets=(5, 15, 30, 60, 120, 300, 600),
     registry=REGISTRY,
 )
+TIME_TO_VERIFIED = Histogram(
+    "sanare_time_to_verified_seconds",
+    "Of repaired Incidents: from the proof that it is broken to the first healthy window that lasted, by tier.",
+    ["tier"],
+    buckets=(15, 30, 60, 120, 300, 600, 1800, 3600, 14400),
+    registry=REGISTRY,
+)
+REGRESSIONS = Counter(
+    "sanare_regressions_total",
+    "Repairs that were Fixed and failed again within the policy's watch, by what had repaired them.",
+    ["tier", "model"],
+    registry=REGISTRY,
+)
 
 
 def metrics_page() -> bytes:

@@ -1,6 +1,7 @@
 """The next step of an Incident: Algorithm 1 of the study as a pure function of (status, policy, now).
 
-    decide ──> Admit | Interrupt | Judge | Undo | Attempt | Propose | Apply | Escalate | Finish | Recheck | Wait
+    decide ──> Admit | Interrupt | Judge | Disrupt | Undo | Act | Propose | Apply | Escalate | Reopen | Finish
+               | Recheck | Watch | Hold | Wait
 
 Nothing here acts. `reconcile` has one function per step, and every step ends with a status from which `decide`
 finds the next one, so that a crash anywhere costs at most the step it fell into.
@@ -8,129 +9,63 @@ finds the next one, so that a crash anywhere costs at most the step it fell into
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeAlias
 
 from sanare.api.incident import Incident, Mode
-from sanare.api.policy import PolicySpec, Rollback, Rung, When
+from sanare.api.policy import PolicySpec, Rollback, Rung
 from sanare.api.status import (
     MAX_ATTEMPTS,
     Attempt,
     AttemptState,
     ConditionType,
+    DurabilityState,
     Outcome,
     Result,
     Signal,
     Tier,
 )
 from sanare.decision.conditions import find_condition, is_true
+from sanare.decision.regression import decide_watch
+from sanare.decision.rungs import choose_rung
+from sanare.decision.step import (
+    Act,
+    Admit,
+    Apply,
+    Disrupt,
+    Escalate,
+    Finish,
+    Hold,
+    Interrupt,
+    Judge,
+    Propose,
+    Recheck,
+    Reopen,
+    Step,
+    Undo,
+    Wait,
+)
 
 RECHECK = timedelta(seconds=60)  # how often what waits for people is evaluated again
 UNVERIFIED_PATIENCE = timedelta(minutes=5)  # how long a verdict may stay unknown before a person is asked
 GONE_KIND = "Deleted"  # the evaluator's word for a target that was there and is no more
-_RETRIES = (Tier.PLAIN_RETRY, Tier.REFLECTION_RETRY)
-
-
-@dataclass(frozen=True, slots=True)
-class Admit:
-    """Resolve policy and targets, take the baseline, give the first verdict."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupt:
-    """A worker died in the middle of this attempt: say so; its effects are judged next, nothing is repeated."""
-
-    attempt: Attempt
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """An actor has ended its turn: let the evaluator decide."""
-
-    attempt: Attempt
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """The attempt failed and improved nothing: put back what it changed."""
-
-    attempt: Attempt
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """Climb this rung. `number` counts attempts from 1; `reflect` asks for a reflection first."""
-
-    rung: Rung
-    number: int
-    reflect: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Propose:
-    """Record what this rung would do and ask a person."""
-
-    rung: Rung
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """A person approved: apply exactly that. `rung` is the one that proposed it."""
-
-    rung: Rung
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Escalate:
-    """Automatic means end here; a person takes over."""
-
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """The Incident ends."""
-
-    outcome: Outcome
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Recheck:
-    """Evaluate again without touching anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """A person paused it, or resumed it: make the Suspended condition say so."""
-
-    suspended: bool
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Nothing to do before `until`, or before the object changes when it is None."""
-
-    until: datetime | None = None
-
-
-Step: TypeAlias = (
-    Admit | Interrupt | Judge | Undo | Act | Propose | Apply | Escalate | Finish | Recheck | Hold | Wait
-)
+UNVERIFIED = "Unverified"  # why an Incident is a person's: nobody can tell whether it is repaired
+NOT_REPRODUCED = "NotReproduced"  # why it is a person's: its alert fires and nothing is found broken
 
 
 def decide(
-    incident: Incident, policy: PolicySpec | None, *, now: datetime, checked: datetime | None = None
+    incident: Incident,
+    policy: PolicySpec | None,
+    *,
+    now: datetime,
+    checked: datetime | None = None,
+    recurred: bool = False,
 ) -> Step:
-    """The next step. `policy` is None while it could not be resolved; `checked` is the last evaluation's time."""
+    """The next step. `policy` is None while it could not be resolved; `checked` is the last evaluation's time;
+    `recurred` says that another Incident reports what this one had repaired.
+    """
     status = incident.status
     if find_condition(status.conditions, ConditionType.RESOLVED) is not None:
-        return Wait()
+        return decide_watch(incident, now=now, checked=checked, recurred=recurred)
     last = status.attempts[-1] if status.attempts else None
     if last is not None and last.state is AttemptState.RUNNING:
         return Interrupt(last)
@@ -139,8 +74,9 @@ def decide(
     held = _held(incident, policy)
     if held is not None:
         return held
-    if last is not None and last.result is None:
-        return Judge(last)
+    unjudged = next((attempt for attempt in status.attempts if attempt.result is None), None)
+    if unjudged is not None:
+        return Judge(unjudged)
     return _after_verdict(incident, policy, last, now=now, checked=checked)
 
 
@@ -158,28 +94,45 @@ def _held(incident: Incident, policy: PolicySpec) -> Step | None:
 def _after_verdict(
     incident: Incident, policy: PolicySpec, last: Attempt | None, *, now: datetime, checked: datetime | None
 ) -> Step:
-    status = incident.status
-    verdict = status.verdict
+    verdict = incident.status.verdict
+    escalated = escalation(incident)
     if verdict is None:
         return Recheck()
-    if (
-        last is not None
-        and last.result is Result.UNVERIFIED
-        and not is_true(status.conditions, ConditionType.ESCALATED)
-    ):
+    if escalated and (closed := _closed(incident, escalated)):
+        return closed
+    if last is not None and last.result is Result.UNVERIFIED and not escalated:
         return _on_unverified(incident, last, now=now, checked=checked)
     if verdict.result is Result.FIXED:
-        return _healthy(incident, last)
-    if _owes_undo(policy, last):
-        assert last is not None  # noqa: S101 - for the type checker: _owes_undo is False without an attempt
+        return _healthy(incident, policy, escalated, now=now, checked=checked)
+    if verdict.result is Result.UNVERIFIED:
+        # Neither an attempt nor an undo touches what cannot be judged.
+        quiet = bool(escalated) or policy.mode.tighter(incident.spec.mode) is Mode.OBSERVE
+        again = _recheck_or_wait(now, checked)
+        return again if quiet else _on_unverified(incident, None, now=now, checked=checked)
+    return _broken(incident, policy, last, escalated, now=now, checked=checked)
+
+
+def _broken(
+    incident: Incident,
+    policy: PolicySpec,
+    last: Attempt | None,
+    escalated: str,
+    *,
+    now: datetime,
+    checked: datetime | None,
+) -> Step:
+    """What follows on NotFixed."""
+    status = incident.status
+    reason = status.verdict.reason if status.verdict is not None else ""
+    if last is not None and _owes_undo(policy, last):
         return Undo(last)
     if is_target_gone(incident):
-        return Finish(Outcome.TARGET_GONE, f"{verdict.reason}; nothing is left to repair")
+        return Finish(Outcome.TARGET_GONE, f"{reason}; nothing is left to repair")
+    if escalated == NOT_REPRODUCED:
+        return Reopen(f"it shows now: {reason}")
     mode = policy.mode.tighter(incident.spec.mode)
-    if mode is Mode.OBSERVE or is_true(status.conditions, ConditionType.ESCALATED):
+    if mode is Mode.OBSERVE or escalated:
         return _recheck_or_wait(now, checked)
-    if verdict.result is Result.UNVERIFIED:
-        return _on_unverified(incident, None, now=now, checked=checked)
     if status.proposal is not None:
         return _on_proposal(incident, policy, now=now, checked=checked)
     if status.started_at is not None and now - status.started_at >= policy.budget.wall_clock:
@@ -187,35 +140,89 @@ def _after_verdict(
     return _climb(incident, policy, mode)
 
 
+def escalation(incident: Incident) -> str:
+    """Why the Incident is a person's; empty while it is not."""
+    escalated = find_condition(incident.status.conditions, ConditionType.ESCALATED)
+    return escalated.reason if escalated is not None and escalated.status == "True" else ""
+
+
 def is_target_gone(incident: Incident) -> bool:
     """Whether the target vanished without a mutation of ours that deleted it."""
     verdict, attempts = incident.status.verdict, incident.status.attempts
     ours = any(m.verb == "delete" and not m.undone for attempt in attempts for m in attempt.mutations)
-    return verdict is not None and verdict.kind == GONE_KIND and not ours
+    return verdict is not None and verdict.result is Result.NOT_FIXED and verdict.kind == GONE_KIND and not ours
 
 
-def _healthy(incident: Incident, last: Attempt | None) -> Finish:
-    """Which good end a healthy verdict is: ours only when a judged attempt of ours made it."""
-    verdict = incident.status.verdict
-    reason = verdict.reason if verdict is not None else ""
-    if last is not None and last.result is Result.FIXED and last.mutation_count:
+def _healthy(
+    incident: Incident, policy: PolicySpec, escalated: str, *, now: datetime, checked: datetime | None
+) -> Step:
+    """Which good end a healthy verdict is, or what is still owed to it.
+
+    It is ours when a change of ours stands, also where the target became healthy only after the verdict on it.
+    """
+    status = incident.status
+    reason = status.verdict.reason if status.verdict is not None else ""
+    made = standing_attempt(status.attempts)
+    if made is None:
+        return _untouched(incident, escalated, reason, now=now, checked=checked)
+    if escalated and escalated != UNVERIFIED:
+        return Finish(Outcome.SELF_HEALED, f"{reason}; what attempt {made.number} changed stands")
+    if not is_durability_owed(policy, made):
         return Finish(Outcome.FIXED, reason)
-    if last is None and incident.spec.source.type == "Alertmanager" and _first_look(incident):
-        return Finish(Outcome.NOT_REPRODUCED, f"healthy when first looked at, while its alert fires: {reason}")
+    if made.durability is not None and made.durability.state is DurabilityState.DELETED:
+        return Judge(made)
+    return _recheck_or_wait(now, checked) if escalated else Disrupt(made)
+
+
+def _untouched(incident: Incident, escalated: str, reason: str, *, now: datetime, checked: datetime | None) -> Step:
+    """Healthy, and nothing of ours made it so."""
+    if escalated == NOT_REPRODUCED:
+        if incident.status.alert_ended_at is None:
+            return _recheck_or_wait(now, checked)
+        return Finish(Outcome.NOT_REPRODUCED, f"its alert ended, and it was healthy whenever looked at: {reason}")
+    if not incident.status.attempts and not incident.status.proved_at and _is_alerted(incident):
+        return Escalate(
+            NOT_REPRODUCED,
+            f"healthy when first looked at, while its alert fires: {reason}. What the alert sees and no check does "
+            "can be said in spec.checks of another Incident. This one goes on by itself should it fail, and ends "
+            "with its alert or with spec.approval.decision Reject",
+        )
     return Finish(Outcome.SELF_HEALED, reason)
 
 
-def _first_look(incident: Incident) -> bool:
-    healthy = find_condition(incident.status.conditions, ConditionType.HEALTHY)
-    baseline = incident.status.baseline
-    return healthy is not None and baseline is not None and healthy.last_transition_time <= baseline.taken_at
+def _is_alerted(incident: Incident) -> bool:
+    return incident.spec.source.type == "Alertmanager"
 
 
-def _owes_undo(policy: PolicySpec, last: Attempt | None) -> bool:
+def standing_attempt(attempts: tuple[Attempt, ...]) -> Attempt | None:
+    """The last attempt that was found to have repaired it, or whose changes were not (all) taken back."""
+    for attempt in reversed(attempts):
+        stands = attempt.result is Result.FIXED or not attempt.undone or bool(attempt.leftovers)
+        if attempt.mutation_count and stands:
+            return attempt
+    return None
+
+
+def is_durability_owed(policy: PolicySpec, attempt: Attempt) -> bool:
+    """Whether the policy wants a proof of durability that the attempt has not given."""
+    wanted = policy.verify.durability is not None and policy.verify.durability.delete_pod
+    return wanted and (attempt.durability is None or attempt.durability.state is not DurabilityState.PASSED)
+
+
+def _closed(incident: Incident, escalated: str) -> Finish | None:
+    """Whether the person who was given the Incident has closed it: a rejection where no plan waits."""
+    approval, verdict = incident.spec.approval, incident.status.verdict
+    if approval is None or approval.decision != "Reject" or approval.digest or incident.status.proposal is not None:
+        return None
+    said = f"{approval.approver or 'a person'} closed it{': ' + approval.comment if approval.comment else ''}"
+    healthy = verdict is not None and verdict.result is Result.FIXED and escalated == NOT_REPRODUCED
+    return Finish(Outcome.NOT_REPRODUCED if healthy else Outcome.REJECTED, said)
+
+
+def _owes_undo(policy: PolicySpec, last: Attempt) -> bool:
     """A failed attempt is undone unless it made progress: partial progress is what the next attempt stands on."""
     return (
-        last is not None
-        and policy.rollback is Rollback.ON_FAILURE
+        policy.rollback is Rollback.ON_FAILURE
         and last.result is Result.NOT_FIXED
         and last.signal is not Signal.PARTIAL
         and last.mutation_count > 0
@@ -223,7 +230,7 @@ def _owes_undo(policy: PolicySpec, last: Attempt | None) -> bool:
     )
 
 
-def _recheck_or_wait(now: datetime, checked: datetime | None) -> Step:
+def _recheck_or_wait(now: datetime, checked: datetime | None) -> Recheck | Wait:
     due = now if checked is None else checked + RECHECK
     return Recheck() if due <= now else Wait(due)
 
@@ -232,9 +239,12 @@ def _on_unverified(incident: Incident, last: Attempt | None, *, now: datetime, c
     """What could not be looked at is looked at again for a while; nothing is done to what cannot be judged."""
     healthy = find_condition(incident.status.conditions, ConditionType.HEALTHY)
     if healthy is not None and now - healthy.last_transition_time >= UNVERIFIED_PATIENCE:
-        return Escalate("Unverified", f"the evaluator cannot tell: {healthy.message}")
+        return Escalate(UNVERIFIED, f"the evaluator cannot tell: {healthy.message}")
     again = _recheck_or_wait(now, checked)
-    return Judge(last) if last is not None and isinstance(again, Recheck) else again
+    if last is None or isinstance(again, Wait):
+        return again
+    blocked = last.durability is not None and last.durability.state is DurabilityState.BLOCKED
+    return Disrupt(last) if blocked else Judge(last)
 
 
 def _on_proposal(incident: Incident, policy: PolicySpec, *, now: datetime, checked: datetime | None) -> Step:
@@ -268,39 +278,3 @@ def _climb(incident: Incident, policy: PolicySpec, mode: Mode) -> Step:
     if rung.tier is Tier.HUMAN or mode is Mode.PROPOSE:
         return Propose(rung)
     return Act(rung, number, reflect=rung.tier is Tier.REFLECTION_RETRY)
-
-
-def choose_rung(incident: Incident, policy: PolicySpec) -> Rung | None:
-    """The first rung, in the policy's order, that is not used up and that the last verdict is for."""
-    return next((rung for rung in policy.ladder if _is_open(rung, incident, policy)), None)
-
-
-def _is_open(rung: Rung, incident: Incident, policy: PolicySpec) -> bool:
-    attempts = incident.status.attempts
-    last = attempts[-1] if attempts else None
-    used = [a for a in attempts if a.tier is rung.tier and a.model == rung.model]
-    if rung.min_severity is not None and not incident.spec.severity.at_least(rung.min_severity):
-        return False
-    if rung.tier in _RETRIES and sum(a.tier in _RETRIES for a in attempts) >= policy.budget.attempts:
-        return False
-    if rung.tier is Tier.REFLECTION_RETRY and last is None:
-        return False
-    if rung.when is When.PARTIAL_OR_MULTI and (last is None or last.signal not in (Signal.PARTIAL, Signal.MULTI)):
-        return False
-    if rung.tier is not Tier.HUMAN and not rung.model and used and _found_nothing(used[-1]):
-        return False  # the runbook is deterministic: where it found nothing to do, it finds nothing again
-    return len(used) < rung.attempts
-
-
-def _found_nothing(attempt: Attempt) -> bool:
-    return attempt.mutation_count == 0 and attempt.state is not AttemptState.INTERRUPTED
-
-
-def planning_rung(rung: Rung, incident: Incident, policy: PolicySpec) -> Rung:
-    """Whose plan a person is shown: the rung's own, or at a Human rung that of the last rung which acted."""
-    if rung.tier is not Tier.HUMAN:
-        return rung
-    acting = [r for r in policy.ladder if r.tier is not Tier.HUMAN]
-    last = incident.status.attempts[-1] if incident.status.attempts else None
-    same = [r for r in acting if last is not None and (r.tier, r.model) == (last.tier, last.model)]
-    return (same or acting or [Rung(tier=Tier.PLAIN_RETRY)])[0]

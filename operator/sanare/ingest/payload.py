@@ -33,6 +33,10 @@ class Alert(_Payload):
         """The label `alertname`."""
         return self.labels.get("alertname", "")
 
+    def end(self, now: datetime) -> datetime:
+        """When it ended, as far as it says."""
+        return self.ends_at if self.ends_at is not None and _UNSET < self.ends_at <= now else now
+
     def is_firing(self, now: datetime) -> bool:
         """Whether it still fires: a late delivery may say so of an alert whose end has passed."""
         has_ended = self.ends_at is not None and _UNSET < self.ends_at <= now

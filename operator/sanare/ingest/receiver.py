@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from sanare import errors
 from sanare.api.manifest import Ref
+from sanare.api.model import to_rfc3339
 from sanare.ingest.incident import incident_name, incident_of
 from sanare.ingest.owner import workload_of
 from sanare.ingest.payload import Alert, Payload
 from sanare.ingest.scope import Scope
 from sanare.ingest.target import namespace_of, object_of
 from sanare.kube.client import KubeClient
+from sanare.kube.records import save_record
 from sanare.kube.resources import BY_KIND
+from sanare.kube.status import fetch_incident
 from sanare.telemetry import ALERTS, logger
 from sanare.text import one_line
 
@@ -28,7 +32,7 @@ class Result(StrEnum):
 
     CREATED = "Created"
     EXISTS = "Exists"  # this firing has its Incident already
-    RESOLVED = "Resolved"  # it no longer fires: nothing to do
+    RESOLVED = "Resolved"  # it no longer fires; its open Incident, where it has one, is told so
     NO_TARGET = "NoTarget"  # its labels name no object, or one that does not exist
     OUT_OF_SCOPE = "OutOfScope"  # its namespace is not one that the administrator allowed
     REFUSED = "Refused"  # the API server refused the Incident; sending it again will not help
@@ -76,7 +80,7 @@ async def _settle(
 ) -> tuple[Result, str, str]:
     """The result, the Incident as namespace/name, and what there is to say."""
     if not alert.is_firing(now):
-        return Result.RESOLVED, "", ""
+        return await _end(kube, scope, alert, now=now)
     named = object_of(alert.labels)
     if named is None:
         missing = "workload, pod or service" if namespace_of(alert.labels) else "namespace"
@@ -91,6 +95,27 @@ async def _settle(
         return Result.RETRY, "", str(error)
     except errors.KubeError as error:
         return Result.REFUSED, "", str(error)
+
+
+async def _end(kube: KubeClient, scope: Scope, alert: Alert, *, now: datetime) -> tuple[Result, str, str]:
+    """Leave the end of the alert in a record of its open Incident: the status is the reconciler's alone."""
+    namespace, name = namespace_of(alert.labels), incident_name(alert)
+    if not namespace or scope.refusal(namespace):
+        return Result.RESOLVED, "", ""
+    try:
+        incident = await fetch_incident(kube, namespace, name)
+        if incident.status.resolved_at is None:
+            data = json.dumps({"endsAt": to_rfc3339(alert.end(now))})
+            await save_record(kube, incident, "AlertEnd", 0, data)
+    except errors.NotFound:
+        return Result.RESOLVED, "", ""
+    except errors.Unreachable as error:
+        return Result.RETRY, "", str(error)
+    except errors.Conflict:
+        pass  # told before
+    except errors.KubeError as error:
+        return Result.RESOLVED, f"{namespace}/{name}", str(error)
+    return Result.RESOLVED, f"{namespace}/{name}", ""
 
 
 async def _open(kube: KubeClient, alert: Alert, named: Ref, *, group_key: str) -> tuple[Result, str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sanare.api.policy import Feedback
 from sanare.api.status import CheckResult, MemoryEntry, Verdict
+from sanare.api.verdict import Progress
 from sanare.text import cap, clean
 
 REFLECTIONS_KEPT = 3
@@ -30,9 +31,19 @@ def status_line(verdict: Verdict) -> str:
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "") if shown else "no check was recorded"
 
 
+def progress_line(progress: Progress) -> str:
+    """How far the repair has come, in a sentence or two; empty where nothing can be counted."""
+    if not progress.faults:
+        return ""
+    said = f" Progress: {progress.repaired} of {progress.faults} faults no longer show."
+    said += f" New since the verdict before: {', '.join(progress.appeared)}." if progress.appeared else ""
+    return said + (f" Gone since: {', '.join(progress.vanished)}." if progress.vanished else "")
+
+
 def feedback_entry(attempt: int, verdict: Verdict, *, feedback: Feedback = Feedback.VERBATIM) -> MemoryEntry:
     """What the evaluator said of a failed attempt; without verbatim feedback only what the checks saw."""
-    said = f" Evaluator feedback: {verdict.reason}." if feedback is Feedback.VERBATIM else ""
+    verbatim = feedback is Feedback.VERBATIM
+    said = f" Evaluator feedback: {verdict.reason}.{progress_line(verdict.progress)}" if verbatim else ""
     text = f"The previous attempt (attempt {attempt}) failed.{said} Status: {status_line(verdict)}."
     return MemoryEntry(attempt=attempt, kind="Feedback", text=cap(text, TEXT_BYTES))
 

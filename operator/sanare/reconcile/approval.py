@@ -10,7 +10,9 @@ from sanare.actor.actor import End, Report
 from sanare.api.incident import Mode
 from sanare.api.policy import PolicySpec
 from sanare.api.status import ConditionType, Proposal, ProposedAction, Result
-from sanare.decision.ladder import Apply, Escalate, Propose, is_target_gone, planning_rung
+from sanare.decision.ladder import is_target_gone
+from sanare.decision.rungs import planning_rung
+from sanare.decision.step import Apply, Escalate, Propose
 from sanare.kube.events import Happening
 from sanare.kubectl.journal import MemoryJournal
 from sanare.kubectl.plan import PlannedCommand, plan_digest, proposed_action

@@ -11,7 +11,8 @@ from sanare.actor.actor import Case, End, KeepUsage, Report
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung
 from sanare.api.status import Attempt, AttemptState, ConditionType, Result, Usage
-from sanare.decision.ladder import Act, Interrupt, is_target_gone
+from sanare.decision.ladder import is_target_gone
+from sanare.decision.step import Act, Interrupt
 from sanare.diagnosis.diagnose import diagnose
 from sanare.diagnosis.probing import confirm
 from sanare.kube.client import KubeClient

@@ -17,7 +17,7 @@ from sanare.api.incident import Incident, Mode, Target
 from sanare.api.manifest import Ref
 from sanare.api.model import API_VERSION
 from sanare.api.policy import PolicySpec
-from sanare.api.status import ConditionType, IncidentStatus, Verdict
+from sanare.api.status import ConditionType, IncidentStatus, Result, Verdict
 from sanare.decision.bounds import SOFT_BYTES, size
 from sanare.decision.conditions import Truth, phase_of, set_condition
 from sanare.kube.client import KubeClient
@@ -83,7 +83,7 @@ class Chronicle:
         A reason that alone changes, such as a log line with a time in it, is no entry: the chain has a bound.
         """
         known = self._staged.verdict
-        self.change(verdict=verdict)
+        self.change(verdict=verdict, **_clocked(self._staged, verdict))
         reason = verdict.kind if verdict.kind and verdict.result != "Fixed" else str(verdict.result)
         self.condition(ConditionType.HEALTHY, _TRUTH[verdict.result], reason, verdict.reason)
         if known is None or (known.result, known.kind) != (verdict.result, verdict.kind):
@@ -152,6 +152,17 @@ class Chronicle:
             record = await read_record(self._kube, self._incident.metadata.namespace, name)
             entries = audit.unpack(record.data)
         self.change(audit=audit.stored(self._staged.audit, entries, name))
+
+
+def _clocked(status: IncidentStatus, verdict: Verdict) -> dict[str, Any]:
+    """The two ends of the time to verified: the proof, and the start of the first healthy window that lasted."""
+    if verdict.result is Result.NOT_FIXED:
+        return {"proved_at": status.proved_at or verdict.evaluated_at, "verified_seconds": None}
+    known = status.verified_seconds is not None or status.proved_at is None
+    if verdict.result is not Result.FIXED or known or verdict.healthy_since is None:
+        return {}
+    assert status.proved_at is not None  # noqa: S101 - for the type checker: `known` says so
+    return {"verified_seconds": round(max((verdict.healthy_since - status.proved_at).total_seconds(), 0.0), 3)}
 
 
 def target_column(incident: Incident) -> str:

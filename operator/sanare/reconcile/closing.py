@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sanare import telemetry
-from sanare.api.status import ConditionType
+from sanare.api.status import ConditionType, Outcome
 from sanare.decision.conditions import HEALTHY_ENDS
-from sanare.decision.ladder import Escalate, Finish, Hold
+from sanare.decision.ladder import standing_attempt
+from sanare.decision.step import Escalate, Finish, Hold, Reopen
 from sanare.kube.events import Happening
 from sanare.reconcile.chronicle import Chronicle
 
@@ -24,16 +25,36 @@ async def escalate(chronicle: Chronicle, step: Escalate) -> None:
 async def finish(chronicle: Chronicle, step: Finish) -> None:
     """End the Incident with its outcome."""
     healthy = step.outcome in HEALTHY_ENDS
+    now = chronicle.now()
     _nothing_pending(chronicle)
-    chronicle.change(outcome=step.outcome, resolved_at=chronicle.now())
+    chronicle.change(outcome=step.outcome, resolved_at=now)
+    if step.outcome is Outcome.FIXED and chronicle.policy is not None and chronicle.policy.verify.watch:
+        chronicle.change(watched_until=now + chronicle.policy.verify.watch)
     chronicle.condition(
         ConditionType.RESOLVED, "True" if healthy else "False", str(step.outcome), step.message or str(step.outcome)
     )
     chronicle.note("Ended", f"{step.outcome}: {step.message}")
     await chronicle.commit(closing=True)
     telemetry.INCIDENTS_ENDED.labels(outcome=step.outcome).inc()
+    if step.outcome is Outcome.FIXED:
+        _measure(chronicle)
     reason = "IncidentResolved" if healthy else "IncidentFailed"
     await chronicle.tell(Happening(reason, f"{step.outcome}: {step.message}", "Normal" if healthy else "Warning"))
+
+
+def _measure(chronicle: Chronicle) -> None:
+    seconds, made = chronicle.status.verified_seconds, standing_attempt(chronicle.status.attempts)
+    if seconds is not None and made is not None:
+        telemetry.TIME_TO_VERIFIED.labels(tier=made.tier).observe(seconds)
+
+
+async def reopen(chronicle: Chronicle, step: Reopen) -> None:
+    """Take back from a person what was not reproduced and shows now; the wall clock starts here."""
+    chronicle.change(started_at=chronicle.now())
+    chronicle.condition(ConditionType.ESCALATED, "False", "Reproduced", step.message)
+    chronicle.note("Reproduced", step.message)
+    await chronicle.commit()
+    await chronicle.tell(Happening("IncidentReproduced", step.message, "Warning"))
 
 
 async def hold(chronicle: Chronicle, step: Hold) -> None:

@@ -49,21 +49,44 @@ class AttemptJournal:
             self._chronicle,
             attempt.model_copy(update={"mutations": kept, "mutation_count": attempt.mutation_count + 1}),
         )
-        await self._save(record)
+        await _save(self._kube, self._chronicle, record, {"attempt": self._number})
         await self._chronicle.commit()
 
-    async def _save(self, record: MutationRecord) -> None:
-        """Keep the record under the next free number: a crash may have left a piece that status does not count."""
-        piece = {"attempt": self._number, "record": fitted(record, RECORD_BYTES).wire()}
-        data = json.dumps(piece, ensure_ascii=False)
-        first = sum(attempt.mutation_count for attempt in self._chronicle.status.attempts) - 1
-        for part in range(first, first + FREE_NUMBERS):
-            try:
-                await save_record(self._kube, self._chronicle.incident, "Journal", part, data)
-            except errors.Conflict:
-                continue
-            return
-        raise errors.Conflict(f"no free journal piece from {first} on")
+
+async def _save(kube: KubeClient, chronicle: Chronicle, record: MutationRecord, of: dict[str, int]) -> None:
+    """Keep the record under the next free number: a crash may have left a piece that status does not count."""
+    data = json.dumps({**of, "record": fitted(record, RECORD_BYTES).wire()}, ensure_ascii=False)
+    counted = sum(each.mutation_count + (each.durability is not None) for each in chronicle.status.attempts)
+    first = max(counted - 1, 0)
+    for part in range(first, first + FREE_NUMBERS):
+        try:
+            await save_record(kube, chronicle.incident, "Journal", part, data)
+        except errors.Conflict:
+            continue
+        return
+    raise errors.Conflict(f"no free journal piece from {first} on")
+
+
+class DurabilityJournal:
+    """Keeps the deletion that tests an attempt's durability: no mutation of the attempt, and nothing to undo."""
+
+    def __init__(self, kube: KubeClient, chronicle: Chronicle, number: int) -> None:
+        self._kube = kube
+        self._chronicle = chronicle
+        self._number = number
+
+    async def intend(self, record: MutationRecord) -> None:
+        """Before the request leaves."""
+        self._chronicle.note("DurabilityIntended", f"attempt {self._number}: {record.verb} {record.ref}")
+        await self._chronicle.commit()
+
+    async def done(self, record: MutationRecord) -> None:
+        """After the API server's answer; what was staged meanwhile is written with it."""
+        told = f"attempt {self._number}: {record.verb} {record.ref}: HTTP {record.status}"
+        self._chronicle.note("DurabilityDeleted" if record.ok else "DurabilityBlocked", told)
+        if record.ok:
+            await _save(self._kube, self._chronicle, record, {"durability": self._number})
+        await self._chronicle.commit()
 
 
 class UndoJournal:

@@ -10,8 +10,10 @@ from sanare import errors
 from sanare.actor.actor import Actor, Case, KeepUsage, Report
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung
-from sanare.api.status import MemoryEntry, Result, Verdict
+from sanare.api.status import DurabilityState, MemoryEntry, Result, Verdict
+from sanare.decision.ladder import is_durability_owed, standing_attempt
 from sanare.evaluator.baseline import Baseline
+from sanare.evaluator.durability import withheld
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.snapshot import Snapshot
 from sanare.kube.client import KubeClient
@@ -66,19 +68,33 @@ async def load_baseline(kit: Kit, incident: Incident) -> Baseline:
     return Baseline.parse(json.loads(record.data))
 
 
-async def evaluate(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> tuple[Verdict, Snapshot]:
+async def evaluate(
+    kit: Kit, chronicle: Chronicle, policy: PolicySpec, *, hold: bool = True
+) -> tuple[Verdict, Snapshot]:
     """What is true now, before anything is touched. Healthy counts only when it lasts the hold.
 
-    The verdict is staged where it says something new; it is not written here.
+    The verdict is staged where it says something new; it is not written here. Without `hold` one look is enough:
+    for an Incident that being healthy does not end.
     """
     incident = chronicle.incident
     baseline = await load_baseline(kit, incident)
     verdict, snapshot = await kit.evaluator.judge_now(incident, policy, baseline)
-    if verdict.result is Result.FIXED:
+    if verdict.result is Result.FIXED and hold:
         verdict, snapshot = await kit.evaluator.verify(
             incident, policy, baseline, previous=incident.status.verdict, since=chronicle.now()
         )
+    if verdict.result is Result.FIXED:
+        verdict = _as_far_as_tried(incident, policy, verdict)
     known = incident.status.verdict
     if known is None or (known.result, known.reason) != (verdict.result, verdict.reason):
         chronicle.verdict(verdict)
     return verdict, snapshot
+
+
+def _as_far_as_tried(incident: Incident, policy: PolicySpec, verdict: Verdict) -> Verdict:
+    """A healthy verdict, or Unverified where the durability that the policy asks for could not be tried."""
+    made = standing_attempt(incident.status.attempts)
+    tried = made.durability if made is not None and is_durability_owed(policy, made) else None
+    if tried is None or tried.state is not DurabilityState.BLOCKED:
+        return verdict
+    return withheld(verdict, tried.workload, tried.message)

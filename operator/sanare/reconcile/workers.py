@@ -74,6 +74,8 @@ class Workers:
             self._failures.pop(key, None)
         if after is not None:
             self.queue.add(key, after=after)
+        for other in self._reconciler.woken():
+            self.queue.add(other)
 
     async def _list_again(self, namespaces: tuple[str, ...]) -> None:
         while True:
@@ -87,5 +89,7 @@ class Workers:
         except errors.KubeError as error:
             _log.error("incidents could not be listed", namespace=namespace, error=str(error))
             return
+        for manifest in found.items:
+            self._reconciler.notice(manifest)
         for manifest in found.items:
             self.queue.add(Key(text(manifest, "metadata", "namespace"), text(manifest, "metadata", "name")))

@@ -10,7 +10,7 @@ import pytest
 
 from sanare.api.manifest import Ref
 from sanare.api.status import AttemptState
-from sanare.decision.ladder import Interrupt
+from sanare.decision.step import Interrupt
 from sanare.kube.client import KubeClient
 from sanare.kube.events import EventRecorder
 from sanare.kube.records import record_name
