@@ -17,6 +17,7 @@ class Baseline(Model):
 
     Attributes:
         failing: what was wrong at the start; the signal compares with it.
+        resource_version: of the list of pods: what has a higher one was written since.
         omitted: how many entries were left out to stay below `LIMIT` bytes of JSON.
     """
 
@@ -25,6 +26,7 @@ class Baseline(Model):
     facts: Facts
     failing: tuple[CheckOutcome, ...] = ()
     unseen: Mapping[str, str] = {}
+    resource_version: str = ""
     omitted: int = 0
 
     @property

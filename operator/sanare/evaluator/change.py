@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sanare.api.manifest import text
+from sanare.api.manifest import Manifest, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.facts import (
@@ -17,7 +17,7 @@ from sanare.evaluator.facts import (
     workload_facts,
 )
 from sanare.evaluator.kinds import Kind
-from sanare.evaluator.look import Look
+from sanare.evaluator.look import Look, moment
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen, failed
@@ -42,8 +42,8 @@ class Change:
         return [check for check in self.baseline.failing if check.kind in kinds]
 
     def is_unseen(self, kind: str) -> bool:
-        """Whether the kind could not be listed now, so that its absence says nothing."""
-        return kind in self.look.snapshot.unseen
+        """Whether the kind was not listed now, so that its absence says nothing."""
+        return not self.look.snapshot.is_listed(kind)
 
     def workloads(self) -> Iterator[tuple[WorkloadFacts, WorkloadFacts]]:
         """Every workload of the baseline that still exists, before and now."""
@@ -75,8 +75,25 @@ class Change:
                 yield before, service_facts(found, selected, before.intended, slices)
 
     def is_new(self, kind: str, name: str) -> bool:
-        """Whether an object of that kind appeared after the baseline was taken."""
-        return kind not in self.baseline.unseen and not self.then.has(kind, name)
+        """Whether an object of that kind appeared after the baseline was taken.
+
+        By its name where the baseline knows all names of the kind, else by the time of its creation.
+        """
+        if kind in self.then.names:
+            return not self.then.has(kind, name)
+        found = self.look.snapshot.find(kind, name)
+        return found is not None and self.is_later(found)
+
+    def is_later(self, item: Manifest) -> bool:
+        """Whether an object was created after the baseline was taken. Within that second its version decides."""
+        created = moment(item, "metadata", "creationTimestamp")
+        taken = self.baseline.taken_at.replace(microsecond=0)
+        return created is None or created > taken or (created == taken and self.is_written(item))
+
+    def is_written(self, item: Manifest) -> bool:
+        """Whether an object was created or changed after the baseline was taken, by its resourceVersion."""
+        then, now = self.baseline.resource_version, text(item, "metadata", "resourceVersion")
+        return not (then.isdigit() and now.isdigit()) or int(now) > int(then)
 
 
 def bites(kind: Kind, object_: str, message: str, *, settles: float = 0.0) -> Seen:

@@ -1,61 +1,30 @@
-"""Collecting a snapshot: one list per kind, all at once, then the requests from outside and the log tails.
-
-Every answer that fails is told apart (`Forbidden`, `NotFound`, `Timeout`) and kept beside what was seen: a kind
-that could not be listed is unknown, not empty. Secrets are never listed.
-"""
+"""Collecting a snapshot: lists, then requests from outside and log tails, in as few requests as it takes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from sanare import errors
 from sanare.api.incident import Incident
-from sanare.api.manifest import Manifest, dig, items, mapping, number, text
+from sanare.api.manifest import Manifest, dig, items, number, text
+from sanare.evaluator import wanted
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.declared import declared_requests
-from sanare.evaluator.look import event_time
-from sanare.evaluator.ownership import TEMPLATED, Ownership, ownership, pod_template
-from sanare.evaluator.reach import address, planned, read_answer
+from sanare.evaluator.facts import workload_facts
+from sanare.evaluator.listing import Listing
+from sanare.evaluator.look import Look
+from sanare.evaluator.ownership import Ownership, ownership, service_selector
+from sanare.evaluator.reach import address, plan, read_answer
 from sanare.evaluator.scope import Scope, scope_of
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
-from sanare.kube.client import KubeClient, ObjectList
+from sanare.evaluator.trouble import Trouble, trouble_in
+from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND
-from sanare.text import cap, clean, one_line
+from sanare.text import clean, one_line
 
-# What every look needs: ten requests. The rest is listed for the baseline, and again only where there was some.
-CORE = (
-    "Pod",
-    "Deployment",
-    "ReplicaSet",
-    "StatefulSet",
-    "DaemonSet",
-    "Service",
-    "EndpointSlice",
-    "ConfigMap",
-    "Event",
-    "ResourceQuota",
-)
-EXTRA = (
-    "PersistentVolumeClaim",
-    "ServiceAccount",
-    "LimitRange",
-    "NetworkPolicy",
-    "PodDisruptionBudget",
-    "HorizontalPodAutoscaler",
-    "Job",
-)
-# Kinds that a verdict can be about.
-TARGET_KINDS = frozenset({*TEMPLATED, "Pod", "Service", "HorizontalPodAutoscaler"})
-
-_LIST_SECONDS = 20.0
 _ASK_SECONDS = 5.0
-_EVENTS = 300
-_VALUE_BYTES = 4096
-_VALUES_BYTES = 256 * 1024
 _LOGS = 6
 _LOG_LINES = 30
 _LOG_BYTES = 4096
@@ -65,102 +34,132 @@ _NO_LOG = (b"unable to retrieve container logs", b"failed to try resolving symli
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A snapshot with the readings that it was probed by, and the resourceVersions that a watch goes on from."""
+    """A snapshot with the readings that it was probed by.
+
+    Attributes:
+        versions: kind to the resourceVersion of its list, from which a watch goes on.
+        room: how many requests the look has left of its budget; negative where the scope needed more.
+    """
 
     snapshot: Snapshot
     owned: Ownership
     scope: Scope
     versions: Mapping[str, str]
+    room: int
 
 
-async def collect(kube: KubeClient, incident: Incident, baseline: Baseline | None = None) -> Collected:
-    """One look at the Incident's namespace. Never raises for what could not be read; the snapshot says it."""
-    namespace = incident.metadata.namespace
-    listed, unseen = await _lists(kube, namespace, _first(incident, baseline))
-    more = [kind for kind in _mentioned(listed) if kind not in listed and kind not in unseen]
-    if more:
-        found, blind = await _lists(kube, namespace, more)
-        listed, unseen = listed | found, unseen | blind
-    objects = {kind: _trimmed(kind, found.items) for kind, found in listed.items()}
-    bare = Snapshot(namespace, datetime.now(UTC), objects, {}, {}, unseen)
+async def collect(
+    kube: KubeClient, incident: Incident, baseline: Baseline | None = None, *, capture: bool = False
+) -> Collected:
+    """One look at the Incident's namespace. Never raises for what could not be read; the snapshot says it.
+
+    With `capture` it is the first one, which leaves room for the guards and asks for less evidence.
+    """
+    listing = Listing(kube, incident.metadata.namespace)
+    await listing.list(wanted.first_kinds(incident, baseline, capture=capture))
+    await listing.list(wanted.owning_kinds(listing.objects.get("Pod", ())))
+    readings = await asyncio.to_thread(_read, listing, incident, baseline)
+    if await listing.list(wanted.candidate_kinds(incident, readings.scope)):
+        readings = await asyncio.to_thread(_read, listing, incident, baseline)
+    await listing.list(_first_evidence(readings) if capture else _evidence(readings, baseline))
+    return await _ask_around(listing, readings, baseline, capture=capture)
+
+
+async def with_kinds(kube: KubeClient, snapshot: Snapshot, kinds: Iterable[str]) -> Snapshot:
+    """The snapshot with further kinds listed, none of which owns a pod."""
+    listing = Listing(kube, snapshot.namespace, dict(snapshot.objects), dict(snapshot.unseen))
+    if not await listing.list(kinds):
+        return snapshot
+    return replace(snapshot, objects=listing.objects, unseen=listing.unseen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """What the lists say before anything was asked from outside."""
+
+    bare: Snapshot
+    owned: Ownership
+    scope: Scope
+    trouble: Trouble
+
+    @property
+    def workloads(self) -> list[Manifest]:
+        return [self.owned.workloads[key] for key in self.scope.workloads if key in self.owned.workloads]
+
+
+def _read(listing: Listing, incident: Incident, baseline: Baseline | None) -> _Readings:
+    now = datetime.now(UTC)
+    bare = Snapshot(listing.namespace, now, dict(listing.objects), {}, {}, dict(listing.unseen))
     owned = ownership(bare)
     scope = scope_of(bare, incident, owned, baseline=baseline)
-    probes = tuple(dict.fromkeys((*declared_requests(incident, bare), *planned(bare, scope, owned))))
-    answers = dict(
-        zip(probes, await asyncio.gather(*(_ask(kube, namespace, probe) for probe in probes)), strict=True)
+    return _Readings(bare, owned, scope, trouble_in(Look(bare, incident, owned, scope, now, baseline)))
+
+
+def _first_evidence(readings: _Readings) -> Iterator[str]:
+    """What the first look needs beyond the pods, their owners and the Services."""
+    yield from wanted.mentioned_kinds(readings.workloads)
+    if readings.trouble.any or readings.trouble.silent_probe:
+        yield "Event"
+    services = (readings.bare.find("Service", name) for name in readings.scope.services)
+    if any(service is not None and not service_selector(service) for service in services):
+        yield "EndpointSlice"
+
+
+def _evidence(readings: _Readings, baseline: Baseline | None) -> Iterator[str]:
+    """Kinds that explain what is wrong, or that a rule compares where nothing is."""
+    trouble = readings.trouble
+    yield from wanted.mentioned_kinds(readings.workloads)
+    if trouble.any or trouble.silent_probe:
+        yield "Event"
+    known = baseline.facts.workloads if baseline else ()
+    if trouble.any or wanted.reads_config((*known, *(workload_facts(each) for each in readings.workloads))):
+        yield "ConfigMap"
+    if trouble.creation:
+        yield "ResourceQuota"
+        yield from (kind for kind in ("LimitRange", wanted.SCALER) if _may_exist(kind, baseline))
+        if wanted.names_an_account(readings.workloads):
+            yield "ServiceAccount"
+
+
+def _may_exist(kind: str, baseline: Baseline | None) -> bool:
+    return baseline is None or bool(baseline.facts.names.get(kind))
+
+
+async def _ask_around(
+    listing: Listing, readings: _Readings, baseline: Baseline | None, *, capture: bool
+) -> Collected:
+    """The requests from outside, and the logs of what is in trouble, within the room that the lists leave."""
+    kube, namespace, troubled = listing.kube, listing.namespace, readings.trouble.any
+    bare = replace(readings.bare, objects=listing.objects, unseen=listing.unseen)
+    offered = plan(bare, readings.scope, readings.owned)
+    limit = wanted.budget(readings.scope, offered.ports)
+    room = limit - listing.asked - wanted.reserve(baseline, capture=capture, troubled=troubled)
+    logs = (
+        _worth_reading(readings, refused=False)[: max(room - offered.ports * (not capture), 1)] if troubled else ()
     )
-    wanted = _worth_reading(owned, scope, answers)
-    tails = await asyncio.gather(*(_tail(kube, namespace, *which) for which in wanted))
-    logs = {f"{pod}/{name}": tail for (pod, name, _), tail in zip(wanted, tails, strict=True) if tail}
-    versions = {kind: found.resource_version for kind, found in listed.items()}
-    return Collected(Snapshot(namespace, bare.taken_at, objects, answers, logs, unseen), owned, scope, versions)
+    answers = await _answers(kube, namespace, offered.within(room - len(logs), thrifty=troubled and capture))
+    if not capture and any(answer.known and answer.failure for answer in answers.values()):
+        await listing.list(["ConfigMap", *(["NetworkPolicy"] if _may_exist("NetworkPolicy", baseline) else [])])
+        logs = _worth_reading(readings, refused=True)[: max(limit - listing.asked - len(answers), 1)]
+    tails = await asyncio.gather(*(_tail(kube, namespace, *which) for which in logs))
+    return Collected(
+        replace(
+            bare,
+            objects=listing.objects,
+            unseen=listing.unseen,
+            answers=answers,
+            logs={f"{pod}/{name}": tail for (pod, name, _), tail in zip(logs, tails, strict=True) if tail},
+        ),
+        readings.owned,
+        readings.scope,
+        listing.versions,
+        limit - listing.asked - len(answers) - len(logs),
+    )
 
 
-def _first(incident: Incident, baseline: Baseline | None) -> tuple[str, ...]:
-    named = [target.kind for target in incident.spec.targets if target.kind in TARGET_KINDS]
-    extra = EXTRA if baseline is None else [kind for kind in EXTRA if baseline.facts.names.get(kind)]
-    return tuple(dict.fromkeys((*CORE, *extra, *named, *(["Job"] if "CronJob" in named else []))))
-
-
-def _mentioned(listed: Mapping[str, ObjectList]) -> list[str]:
-    """Kinds that the pod templates refer to and that a later look may have left out."""
-    wanted = []
-    templates = [pod_template(item) for kind in TEMPLATED if kind in listed for item in listed[kind].items]
-    if any("persistentVolumeClaim" in volume for each in templates for volume in items(each, "spec", "volumes")):
-        wanted.append("PersistentVolumeClaim")
-    if any(text(each, "spec", "serviceAccountName") not in ("", "default") for each in templates):
-        wanted.append("ServiceAccount")
-    return wanted
-
-
-async def _lists(
-    kube: KubeClient, namespace: str, kinds: Iterable[str]
-) -> tuple[dict[str, ObjectList], dict[str, str]]:
-    asked = tuple(kinds)
-    answers = await asyncio.gather(*(_list(kube, namespace, kind) for kind in asked))
-    listed = {kind: found for kind, found in zip(asked, answers, strict=True) if not isinstance(found, str)}
-    return listed, {kind: found for kind, found in zip(asked, answers, strict=True) if isinstance(found, str)}
-
-
-async def _list(kube: KubeClient, namespace: str, kind: str) -> ObjectList | str:
-    """The objects of a kind, or why they could not be listed."""
-    try:
-        # Of events only the warnings: a busy namespace keeps thousands of the others.
-        fields = "type=Warning" if kind == "Event" else ""
-        async with asyncio.timeout(_LIST_SECONDS):
-            return await kube.list(BY_KIND[kind], namespace, fields=fields)
-    except TimeoutError:
-        return f"Timeout: no list of {BY_KIND[kind].plural} within {_LIST_SECONDS:g} s"
-    except errors.Unreachable as error:
-        return f"Timeout: {one_line(str(error), 300)}"
-    except errors.KubeError as error:
-        return f"{type(error).__name__}: {one_line(str(error), 300)}"
-
-
-def _trimmed(kind: str, found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
-    if kind == "ConfigMap":
-        return _capped_values(found)
-    if kind == "Event":
-        found = tuple(sorted(found, key=event_time)[-_EVENTS:])
-    return tuple({**item, "metadata": _without_noise(item)} for item in found)
-
-
-def _without_noise(item: Manifest) -> dict[str, Any]:
-    return {name: value for name, value in mapping(item, "metadata").items() if name != "managedFields"}
-
-
-def _capped_values(found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
-    """ConfigMaps with their values cut: each to 4 KiB, and all together to 256 KiB, names always kept."""
-    room = _VALUES_BYTES
-    kept = []
-    for item in found:
-        data = {}
-        for name, value in mapping(item, "data").items():
-            data[name] = cap(str(value), min(_VALUE_BYTES, max(room, 0)))
-            room -= len(data[name].encode())
-        binary = dict.fromkeys(mapping(item, "binaryData"), "")
-        kept.append({**item, "metadata": _without_noise(item), "data": data, "binaryData": binary})
-    return tuple(kept)
+async def _answers(kube: KubeClient, namespace: str, probes: Iterable[Probe]) -> dict[Probe, Answer]:
+    asked = tuple(probes)
+    return dict(zip(asked, await asyncio.gather(*(_ask(kube, namespace, each) for each in asked)), strict=True))
 
 
 async def _ask(kube: KubeClient, namespace: str, probe: Probe) -> Answer:
@@ -182,14 +181,11 @@ async def _ask_once(kube: KubeClient, namespace: str, probe: Probe) -> Answer:
     return read_answer(raw)
 
 
-def _worth_reading(
-    owned: Ownership, scope: Scope, answers: Mapping[Probe, Answer]
-) -> tuple[tuple[str, str, bool], ...]:
+def _worth_reading(readings: _Readings, *, refused: bool) -> tuple[tuple[str, str, bool], ...]:
     """Containers whose log says something: unhealthy ones, and those behind a Service that does not answer."""
-    refused = any(answer.known and answer.failure for answer in answers.values())
-    wanted = []
-    for key in scope.workloads:
-        for pod in owned.current(key):
+    found: list[tuple[str, str, bool]] = []
+    for key in readings.scope.workloads:
+        for pod in readings.owned.current(key):
             for status in (
                 *items(pod, "status", "initContainerStatuses"),
                 *items(pod, "status", "containerStatuses"),
@@ -197,8 +193,10 @@ def _worth_reading(
                 troubled = not status.get("ready") or number(status, "restartCount") > 0
                 started = bool(number(status, "restartCount") or dig(status, "state", "waiting") is None)
                 if started and (troubled or refused):
-                    wanted.append((text(pod, "metadata", "name"), text(status, "name"), _previous(status)))
-    return tuple(wanted[:_LOGS])
+                    found.append((text(pod, "metadata", "name"), text(status, "name"), _previous(status)))
+            if len(found) >= _LOGS:
+                break
+    return tuple(found[:_LOGS])
 
 
 def _previous(status: Manifest) -> bool:

@@ -252,7 +252,9 @@ def rule_manual_endpoints(change: Change) -> Iterator[Seen]:
     for before in change.then.services:
         for each in slices_of(change.look.snapshot, before.name):
             name = text(each, "metadata", "name")
-            if is_manual(each) and name not in before.foreign_slices and before.selector:
+            listed = "EndpointSlice" in change.then.names
+            known = name in before.foreign_slices if listed else not change.is_later(each)
+            if is_manual(each) and not known and before.selector:
                 object_ = f"Service/{before.name}"
                 message = f"{object_} has hand-written endpoints (EndpointSlice/{name}) that no controller keeps"
                 yield bites(Kind.MANUAL_ENDPOINTS, object_, message)
@@ -262,7 +264,7 @@ def rule_pod_orphaned(change: Change) -> Iterator[Seen]:
     """A pod left its controller (its labels were changed) and serves, or would serve, a Service of the scope."""
     for pod in change.look.snapshot.all("Pod"):
         name = text(pod, "metadata", "name")
-        if next(owners(pod), None) or is_terminating(pod) or not change.then.has("Pod", name):
+        if next(owners(pod), None) or is_terminating(pod) or change.is_new("Pod", name):
             continue
         if f"Pod/{name}" in change.then.names.get("BarePod", ()):
             continue

@@ -30,7 +30,7 @@ def check_creation(look: Look) -> Iterator[Seen]:
     """The controllers can create the pods that are asked for."""
     for name in look.scope.workloads:
         workload = look.owned.workloads.get(name)
-        if workload and len(look.owned.current(name)) < _desired(workload):
+        if workload and len(look.owned.current(name)) < desired_pods(workload):
             yield from _creation_fault(look, name, workload)
 
 
@@ -121,7 +121,8 @@ def check_rollout(look: Look) -> Iterator[Seen]:
             yield passed("rollout", name, f"{name}: the rollout is complete")
 
 
-def _desired(workload: Manifest) -> int:
+def desired_pods(workload: Manifest) -> int:
+    """How many pods the workload should have; 0 for kinds that do not say."""
     kind = text(workload, "kind")
     if kind == "DaemonSet":
         return number(workload, "status", "desiredNumberScheduled")
@@ -148,7 +149,7 @@ def _incomplete(name: str, what: str, *, settles: float | None = None) -> Seen:
 
 
 def _deployment(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
-    desired = _desired(workload)
+    desired = desired_pods(workload)
     status = mapping(workload, "status")
     if desired == 0:
         yield failed("rollout", Kind.NO_REPLICAS, name, f"{name}: spec.replicas is 0, nothing runs", settles=5.0)
@@ -186,7 +187,7 @@ def _pods_fit(look: Look, name: str, workload: Manifest, desired: int, *, counte
 
 
 def _stateful_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
-    desired, status = _desired(workload), mapping(workload, "status")
+    desired, status = desired_pods(workload), mapping(workload, "status")
     if desired == 0:
         yield failed("rollout", Kind.NO_REPLICAS, name, f"{name}: spec.replicas is 0, nothing runs", settles=5.0)
         return
@@ -201,7 +202,7 @@ def _stateful_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
 
 
 def _daemon_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
-    desired, status = _desired(workload), mapping(workload, "status")
+    desired, status = desired_pods(workload), mapping(workload, "status")
     yield from _unobserved(name, workload)
     if desired == 0:
         message = f"{name}: no node matches it (status.desiredNumberScheduled is 0)"
@@ -215,7 +216,7 @@ def _daemon_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
 
 
 def _replica_set(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
-    desired = _desired(workload)
+    desired = desired_pods(workload)
     if desired == 0:
         yield failed("rollout", Kind.NO_REPLICAS, name, f"{name}: spec.replicas is 0, nothing runs", settles=5.0)
         return
@@ -286,5 +287,5 @@ def _has_ready(look: Look, name: str, pods: tuple[Manifest, ...]) -> bool:
         return text(condition(workload, "Failed"), "status") != "True"
     if kind == "Pod" and text(workload, "status", "phase") == "Succeeded":
         return True
-    desired = 1 if kind == "Pod" else _desired(workload)
+    desired = 1 if kind == "Pod" else desired_pods(workload)
     return desired > 0 and sum(is_ready(pod) for pod in pods) >= desired

@@ -17,13 +17,13 @@ from sanare.decision.signal import Fault, Faults, Reading, decide_signal, measur
 from sanare.evaluator import health, traffic
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.declared.judge import check_declared, with_policy_checks
-from sanare.evaluator.displaced import GUARDS
 from sanare.evaluator.kinds import CONSEQUENCES, Kind
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import ownership
 from sanare.evaluator.rules import false_repairs
 from sanare.evaluator.scope import scope_of
-from sanare.evaluator.seen import Seen, unknown
+from sanare.evaluator.seen import Seen
+from sanare.evaluator.sight import check_guards_seen, check_sight
 from sanare.evaluator.snapshot import Snapshot
 from sanare.text import one_line
 
@@ -38,31 +38,9 @@ _READING = Reading(
 )
 
 
-def check_sight(look: Look) -> Iterator[Seen]:
-    """What the verdict rests on could be listed."""
-    needed = ["Pod", *(name.partition("/")[0] for name in look.scope.workloads)]
-    needed += [target.kind for target in look.incident.spec.targets]
-    if "Deployment" in needed:
-        needed.append("ReplicaSet")
-    needed += ["Service", "EndpointSlice"] if look.scope.services or "Service" in needed else ["Service"]
-    if look.baseline:
-        facts = look.baseline.facts
-        needed += ["ConfigMap"] if any(each.config_maps for each in facts.workloads) else []
-        needed += ["PersistentVolumeClaim"] if any(each.claims for each in facts.workloads) else []
-        needed += [kind for kind in GUARDS if facts.names.get(kind)]
-    for kind in dict.fromkeys(needed):
-        why = look.snapshot.unseen.get(kind)
-        if why:
-            yield unknown("list", _blindness(why), kind, f"{kind} objects could not be listed: {why}")
-
-
-def _blindness(why: str) -> Kind:
-    word = why.partition(":")[0]
-    return {"Forbidden": Kind.FORBIDDEN, "Timeout": Kind.TIMEOUT}.get(word, Kind.UNKNOWN)
-
-
 CHECKS: tuple[Callable[[Look], Iterator[Seen]], ...] = (
     check_sight,
+    check_guards_seen,
     *health.CHECKS,
     *traffic.CHECKS,
     check_declared,

@@ -7,11 +7,20 @@ it tells a refused connection from a Service without endpoints, and both from no
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from sanare.api.manifest import Manifest, items, mapping, text
 from sanare.evaluator.facts import target_port
-from sanare.evaluator.ownership import Ownership, containers, pod_template, selects, service_selector
+from sanare.evaluator.look import is_ready
+from sanare.evaluator.ownership import (
+    Ownership,
+    containers,
+    is_terminating,
+    pod_template,
+    selects,
+    service_selector,
+)
 from sanare.evaluator.scope import Scope
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
 from sanare.kube.client import RawAnswer
@@ -70,15 +79,46 @@ def read_answer(raw: RawAnswer) -> Answer:
     return Answer(failure=one_line(message, 300), known=False)
 
 
-def planned(snapshot: Snapshot, scope: Scope, owned: Ownership) -> tuple[Probe, ...]:
-    """The probes of a snapshot: every port of every Service of the scope, the pods behind it one by one where there
-    are several, and every HTTP probe that a container declares. At most `MAX_PROBES`, Services first."""
-    asked = [
-        *_service_probes(snapshot, scope, owned),
-        *_declared(snapshot, scope, owned),
-        *_pod_probes(snapshot, scope),
-    ]
-    return tuple(dict.fromkeys(asked))[:MAX_PROBES]
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The requests from outside that a look may make.
+
+    Attributes:
+        services: one to every port of every Service of the scope.
+        declared: every HTTP probe by which the kubelet kills, of one pod.
+        singly: the pods behind a Service one by one, where there are several.
+        ports: how many Service ports there are to ask.
+    """
+
+    services: tuple[Probe, ...]
+    declared: tuple[Probe, ...]
+    singly: tuple[Probe, ...]
+
+    @property
+    def ports(self) -> int:
+        """How many Service ports there are to ask."""
+        return len(self.services)
+
+    def within(self, room: int, *, thrifty: bool) -> tuple[Probe, ...]:
+        """What is asked: Services and declared probes in any case, single pods where there is room.
+
+        `thrifty` keeps to the room altogether: something else has failed, so that no answer can change the result.
+        """
+        needed = tuple(dict.fromkeys((*self.services, *self.declared)))[:MAX_PROBES]
+        if thrifty:
+            return needed[: max(room, 0)]
+        asked = {(probe.name, probe.port) for probe in needed if probe.kind == "Pod"}
+        singly = [probe for probe in self.singly if (probe.name, probe.port) not in asked]
+        return (*needed, *singly[: max(room - len(needed), 0)])
+
+
+def plan(snapshot: Snapshot, scope: Scope, owned: Ownership) -> Plan:
+    """The requests that the scope of a snapshot offers."""
+    return Plan(
+        services=tuple(dict.fromkeys(_service_probes(snapshot, scope, owned))),
+        declared=tuple(dict.fromkeys(_declared(snapshot, scope, owned))),
+        singly=tuple(dict.fromkeys(_pod_probes(snapshot, scope))),
+    )
 
 
 def service_probe(service: Manifest, port: Manifest, scope: Scope, owned: Ownership) -> Probe:
@@ -90,7 +130,12 @@ def service_probe(service: Manifest, port: Manifest, scope: Scope, owned: Owners
 
 
 def pods_behind(snapshot: Snapshot, service: str, port: Manifest) -> Iterator[tuple[str, str]]:
-    """Every ready endpoint of a Service port as pod name and port number."""
+    """Every ready endpoint of a Service port as pod name and port number.
+
+    A look that has not listed the endpoint slices goes by the pods that the selector takes.
+    """
+    if "EndpointSlice" not in snapshot.objects and "EndpointSlice" not in snapshot.unseen:
+        yield from ready_pods(snapshot, snapshot.find("Service", service) or {}, port)
     for endpoint_slice in slices_of(snapshot, service):
         numbers = [
             str(found.get("port"))
@@ -100,6 +145,18 @@ def pods_behind(snapshot: Snapshot, service: str, port: Manifest) -> Iterator[tu
         for endpoint in items(endpoint_slice, "endpoints"):
             if mapping(endpoint, "conditions").get("ready") is not False and text(endpoint, "targetRef", "name"):
                 yield from ((text(endpoint, "targetRef", "name"), at) for at in numbers)
+
+
+def ready_pods(snapshot: Snapshot, service: Manifest, port: Manifest) -> Iterator[tuple[str, str]]:
+    """The pods to which a Service port should lead, with the number that its target has in each."""
+    unready = bool(mapping(service, "spec").get("publishNotReadyAddresses"))
+    for pod in matching_pods(snapshot, service):
+        if not is_terminating(pod) and (unready or is_ready(pod)):
+            target = target_port(port)
+            numbers = (port_number(container, target) for container in items(pod, "spec", "containers"))
+            number = target if target.isdigit() else next((found for found in numbers if found.isdigit()), "")
+            if number:
+                yield text(pod, "metadata", "name"), number
 
 
 def slices_of(snapshot: Snapshot, service: str) -> tuple[Manifest, ...]:
@@ -143,15 +200,17 @@ def declared_probes(pod: Manifest) -> Iterator[tuple[str, str, Probe]]:
     for container in items(pod, "spec", "containers"):
         for field in ("livenessProbe", "startupProbe"):
             action = mapping(container, field, "httpGet")
-            plain = (
-                text(action, "scheme") in ("", "HTTP")
-                and not text(action, "host")
-                and not action.get("httpHeaders")
-            )
-            if action and plain:
+            if is_asked_from_outside(mapping(container, field)):
                 port = port_number(container, str(action.get("port")))
                 name = text(pod, "metadata", "name")
                 yield text(container, "name"), field, Probe("Pod", name, port, text(action, "path") or "/")
+
+
+def is_asked_from_outside(probe: Manifest) -> bool:
+    """Whether a probe is a plain HTTP request, which anyone can make as the kubelet does."""
+    action = mapping(probe, "httpGet")
+    plain = text(action, "scheme") in ("", "HTTP") and not text(action, "host") and not action.get("httpHeaders")
+    return bool(action) and plain
 
 
 def _service_probes(snapshot: Snapshot, scope: Scope, owned: Ownership) -> Iterator[Probe]:
@@ -167,7 +226,10 @@ def _pod_probes(snapshot: Snapshot, scope: Scope) -> Iterator[Probe]:
         for port in probed_ports(service) if service else ():
             behind = list(dict.fromkeys(pods_behind(snapshot, name, port)))
             if len(behind) > 1:
-                yield from (Probe("Pod", pod, number) for pod, number in behind[:_PODS_PER_PORT])
+                # Each look of a verification starts at another pod, so that a hold sees several.
+                start = int(snapshot.taken_at.timestamp()) % len(behind)
+                turned = [*behind[start:], *behind[:start]]
+                yield from (Probe("Pod", pod, number) for pod, number in turned[:_PODS_PER_PORT])
 
 
 def _declared(snapshot: Snapshot, scope: Scope, owned: Ownership) -> Iterator[Probe]:

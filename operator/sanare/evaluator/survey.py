@@ -19,6 +19,7 @@ from sanare.evaluator.traffic import serves
 _NAMED = (
     *TEMPLATED,
     "Service",
+    "EndpointSlice",
     "ConfigMap",
     "PersistentVolumeClaim",
     "ResourceQuota",
@@ -27,7 +28,6 @@ _NAMED = (
     "PodDisruptionBudget",
     "HorizontalPodAutoscaler",
     "ServiceAccount",
-    "Pod",
 )
 _MAX_NAMES = 400
 _MAX_REVISIONS = 10
@@ -35,7 +35,7 @@ _MAX_REVISIONS = 10
 _ENDING = ("Job", "Pod")
 
 
-def take_baseline(look: Look, failing: tuple[CheckOutcome, ...]) -> Baseline:
+def take_baseline(look: Look, failing: tuple[CheckOutcome, ...], *, version: str = "") -> Baseline:
     """What a later look is compared with, bounded in size."""
     return bounded(
         Baseline(
@@ -44,6 +44,7 @@ def take_baseline(look: Look, failing: tuple[CheckOutcome, ...]) -> Baseline:
             facts=read_facts(look),
             failing=failing[:16],
             unseen=dict(look.snapshot.unseen),
+            resource_version=version,
         )
     )
 
@@ -99,14 +100,16 @@ def _earlier_images(look: Look, workload: Manifest) -> dict[str, tuple[str, ...]
 
 
 def _names(look: Look) -> dict[str, tuple[str, ...]]:
+    """All names of the kinds that were listed; of a kind with too many none, so that none is missing."""
     found = {
-        kind: tuple(sorted(text(item, "metadata", "name") for item in look.snapshot.all(kind)))[:_MAX_NAMES]
+        kind: tuple(sorted(text(item, "metadata", "name") for item in look.snapshot.all(kind)))
         for kind in _NAMED
+        if look.snapshot.is_listed(kind)
     }
     found["BarePod"] = tuple(
         sorted(name.partition("/")[2] for name in look.owned.workloads if name.startswith("Pod/"))
     )
-    return {kind: names for kind, names in found.items() if names}
+    return {kind: names for kind, names in found.items() if len(names) <= _MAX_NAMES}
 
 
 def _neighbours(look: Look) -> Iterator[Health]:

@@ -10,11 +10,11 @@ from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, is_ready
 from sanare.evaluator.ownership import containers, pod_template, selects, service_selector
 from sanare.evaluator.reach import (
-    MAX_PROBES,
     http_path,
     matching_pods,
     pods_behind,
     probed_ports,
+    ready_pods,
     service_probe,
     slices_of,
 )
@@ -128,15 +128,15 @@ def check_reachability(look: Look) -> Iterator[Seen]:
 
 def _unasked(name: str, port: Manifest) -> Seen:
     object_ = f"Service/{name}"
-    message = f"{object_} port {port.get('port')} was not asked: one look asks at most {MAX_PROBES} times"
+    message = f"{object_} port {port.get('port')} was not asked: one look makes a limited number of requests"
     return unknown("reachability", Kind.NOT_ASKED, object_, message)
 
 
 def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer) -> Seen:
     object_, where = f"Service/{name}", f"Service/{name} port {port.get('port')} -> {target_port(port)}"
     behind = list(dict.fromkeys(pods_behind(look.snapshot, name, port)))
-    singly = [look.snapshot.answers.get(Probe("Pod", pod, number)) for pod, number in behind]
-    silent = [each for each in singly if each is not None and each.known and each.failure]
+    singly = _from_pods(look, set(behind))
+    silent = [each for each in singly if each.known and each.failure]
     if not answer.known:
         kind = Kind.FORBIDDEN if "forbidden" in answer.failure else Kind.UNKNOWN
         return unknown("reachability", kind, object_, f"{where} could not be asked: {answer.failure}")
@@ -161,6 +161,12 @@ def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer
     ready = f" although {len(behind)} endpoint{'s are' if len(behind) > 1 else ' is'} ready" if behind else ""
     message = f"{where}: {answer.failure} from outside the pod{ready}"
     return failed("reachability", Kind.UNREACHABLE, object_, message, settles=_patience(look, name))
+
+
+def _from_pods(look: Look, behind: set[tuple[str, str]]) -> list[Answer]:
+    """What single pods answered on their ports, whatever the path."""
+    asked = look.snapshot.answers.items()
+    return [answer for probe, answer in asked if probe.kind == "Pod" and (probe.name, probe.port) in behind]
 
 
 def _is_declared(look: Look, name: str, port: Manifest) -> bool:
@@ -233,9 +239,6 @@ CHECKS: tuple[Check, ...] = (check_endpoints, check_reachability)
 
 
 def serves(look: Look, name: str) -> bool:
-    """Whether a Service outside the scope has at least one ready endpoint."""
-    return any(
-        endpoint.get("conditions", {}).get("ready") is not False
-        for each in slices_of(look.snapshot, name)
-        for endpoint in items(each, "endpoints")
-    )
+    """Whether a Service outside the scope has at least one ready pod to send its requests to."""
+    service = look.snapshot.find("Service", name) or {}
+    return any(any(ready_pods(look.snapshot, service, port)) for port in items(service, "spec", "ports"))

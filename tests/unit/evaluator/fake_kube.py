@@ -17,10 +17,11 @@ from tests.unit.evaluator.namespace import Namespace
 
 @dataclass
 class FakeKube:
-    """Serves one namespace. `refuse` maps a kind to the error its list raises."""
+    """Serves one namespace. `refuse` maps a kind to the error of its list; `hollow` kinds answer with no list."""
 
     namespace: Namespace
     refuse: dict[str, errors.KubeError] = field(default_factory=dict)
+    hollow: frozenset[str] = frozenset()
     namespaces: tuple[str, ...] = ("shop",)
     asked: list[str] = field(default_factory=list)
     logs: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +34,8 @@ class FakeKube:
         self.asked.append(resource.plural)
         if resource.kind in self.refuse:
             raise self.refuse[resource.kind]
+        if resource.kind in self.hollow:
+            return ObjectList((), "")
         return ObjectList(tuple(self.namespace.objects.get(resource.kind, [])), "1")
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Mapping[str, Any]:

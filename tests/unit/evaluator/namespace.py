@@ -15,10 +15,13 @@ from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.judge import assess, judge, look_at
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
 from sanare.evaluator.survey import take_baseline
+from sanare.evaluator.wanted import BINDINGS, EVERYTHING
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 EARLIER = "2026-05-04T11:00:00Z"
 POLICY = PolicySpec()
+# What a look lists where something plays a part in it; here all of it, there or not.
+LISTED = ("Pod", "Service", *EVERYTHING, *BINDINGS)
 
 Json: TypeAlias = dict[str, Any]
 
@@ -65,7 +68,9 @@ class Namespace:
     def snapshot(self) -> Snapshot:
         """What a collector would have brought back, its own probes answered."""
         objects = {
-            kind: tuple(copy.deepcopy(items)) for kind, items in self.objects.items() if kind not in self.unseen
+            kind: tuple(copy.deepcopy(self.objects.get(kind, [])))
+            for kind in (*LISTED, *self.objects)
+            if kind not in self.unseen
         }
         return Snapshot("shop", NOW, objects, {**self._service_answers(), **self.answers}, self.logs, self.unseen)
 
@@ -82,6 +87,11 @@ class Namespace:
 
 def meta(name: str, uid: str = "", **more: Any) -> Json:
     return {"name": name, "namespace": "shop", "uid": uid or f"uid-{name}", "creationTimestamp": EARLIER, **more}
+
+
+def since(name: str, **more: Any) -> Json:
+    """Metadata of an object that was created after the baseline."""
+    return {**meta(name, **more), "creationTimestamp": (NOW + timedelta(seconds=5)).isoformat()}
 
 
 def owner(kind: str, name: str) -> list[Json]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,8 +16,19 @@ from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer
 from sanare.kube.resources import BY_KIND
 from tests.unit.evaluator.fake_kube import FakeKube
-from tests.unit.evaluator.namespace import Namespace, ago, config_map, incident, named, shop
+from tests.unit.evaluator.namespace import (
+    Namespace,
+    ago,
+    config_map,
+    endpoints,
+    incident,
+    named,
+    service,
+    shop,
+    workload,
+)
 
+PODS = 1000
 POLICY = PolicySpec.parse({"verify": {"convergeTimeout": "1s", "hold": "0s"}})
 
 
@@ -40,13 +52,71 @@ async def test_secrets_are_never_asked_for() -> None:
     assert not [asked for asked in kube.asked if "secret" in asked]
 
 
-async def test_a_later_look_needs_ten_lists_and_one_request_per_service_port() -> None:
-    kube = FakeKube(shop())
+def crowd(**container: Any) -> Namespace:
+    """A thousand pods of one Deployment behind one Service."""
+    pods = [f"web-1-{number}" for number in range(PODS)]
+    slices = [endpoints("web", *pods[start : start + 100]) for start in range(0, PODS, 100)]
+    for position, each in enumerate(slices):
+        each["metadata"]["name"] = f"web-{position}"
+    return Namespace().add(*workload("web", replicas=PODS, **container), service("web"), *slices)
+
+
+def crashing(namespace: Namespace, pods: int) -> Namespace:
+    for pod in namespace.objects["Pod"][:pods]:
+        pod["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+        status = pod["status"]["containerStatuses"][0]
+        status.update(ready=False, restartCount=3, state={"waiting": {"reason": "CrashLoopBackOff"}})
+        status["lastState"] = {"terminated": {"exitCode": 1, "startedAt": ago(30)}}
+    return namespace
+
+
+def unplaced(namespace: Namespace) -> Namespace:
+    namespace.objects["Pod"].clear()
+    return namespace
+
+
+def silenced(namespace: Namespace) -> Namespace:
+    namespace.silent["web"] = Answer(failure="connection refused")
+    return namespace
+
+
+PROBED = {"livenessProbe": {"httpGet": {"path": "/healthz", "port": 8080}}}
+CROWDS = [
+    ("healthy", crowd, Result.FIXED),
+    ("healthy and probed", lambda: crowd(**PROBED), Result.FIXED),
+    ("with variables", lambda: crowd(env=[{"name": "MODE", "value": "standard"}], **PROBED), Result.FIXED),
+    ("every pod crashes", lambda: crashing(crowd(), PODS), Result.NOT_FIXED),
+    ("one pod crashes", lambda: crashing(crowd(), 1), Result.NOT_FIXED),
+    ("no pod is created", lambda: unplaced(crowd()), Result.NOT_FIXED),
+    ("the Service does not answer", lambda: silenced(crowd(**PROBED)), Result.NOT_FIXED),
+]
+
+
+@pytest.mark.parametrize(("make", "result"), [case[1:] for case in CROWDS], ids=[case[0] for case in CROWDS])
+async def test_one_evaluation_of_a_thousand_pods_takes_at_most_ten_requests(
+    make: Callable[[], Namespace], result: Result
+) -> None:
+    kube = FakeKube(make(), logs={f"web-1-{number}/current": "no such file\n" for number in range(PODS)})
+    baseline, first = await evaluator(kube).capture(incident(), POLICY)
+    at_first, kube.asked = kube.asked, []
+    again, _ = await evaluator(kube).judge_now(incident(), POLICY, baseline)
+    assert (first.result, again.result) == (result, result)
+    assert len(at_first) <= 10
+    assert len(kube.asked) <= 10
+
+
+async def test_guards_and_bindings_are_looked_at_only_where_all_else_is_well() -> None:
+    kube = FakeKube(shop().add(named("NetworkPolicy", "deny")))
     baseline, _ = await evaluator(kube).capture(incident(), POLICY)
     kube.asked.clear()
-    await evaluator(kube).judge_now(incident(), POLICY, baseline)
-    assert len([asked for asked in kube.asked if "/" not in asked]) == 10
-    assert len([asked for asked in kube.asked if "/" in asked]) == 1
+    silenced(kube.namespace)
+    verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, baseline)
+    assert "rolebindings" not in kube.asked
+    assert Kind.NOT_ASKED in {check.kind for check in verdict.checks}
+    kube.namespace.silent.clear()
+    verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, baseline)
+    assert {"networkpolicies", "rolebindings", "clusterrolebindings"} <= set(kube.asked)
+    assert verdict.result is Result.FIXED
 
 
 async def test_a_later_look_lists_again_what_the_baseline_had() -> None:
@@ -62,7 +132,8 @@ async def test_a_later_look_lists_again_what_the_baseline_had() -> None:
     [
         (errors.Forbidden("no", status=403), Kind.FORBIDDEN),
         (errors.Unreachable("gone"), Kind.TIMEOUT),
-        (errors.NotFound("what", status=404), Kind.UNKNOWN),
+        (errors.NotFound("what", status=404), Kind.NOT_FOUND),
+        (errors.Gone("too old", status=410), Kind.UNKNOWN),
     ],
 )
 async def test_a_list_that_fails_is_unknown_and_says_how(error: errors.KubeError, kind: Kind) -> None:
@@ -74,7 +145,14 @@ async def test_a_list_that_fails_is_unknown_and_says_how(error: errors.KubeError
     assert "EndpointSlice" in snapshot.unseen
 
 
-@pytest.mark.parametrize("kind", ["EndpointSlice", "ConfigMap", "NetworkPolicy", "Deployment"])
+async def test_an_answer_that_is_no_list_is_no_list_of_no_objects() -> None:
+    kube = FakeKube(shop(), hollow=frozenset({"EndpointSlice"}))
+    verdict, snapshot = await evaluator(kube).judge_now(incident(), POLICY, None)
+    assert (verdict.result, verdict.kind) == (Result.UNVERIFIED, Kind.EMPTY)
+    assert snapshot.unseen["EndpointSlice"].startswith("Empty: ")
+
+
+@pytest.mark.parametrize("kind", ["Service", "ReplicaSet", "NetworkPolicy", "Deployment"])
 @pytest.mark.parametrize("error", [errors.Unreachable("slow"), errors.Gone("too old", status=410)])
 async def test_no_baseline_is_taken_blindly(kind: str, error: errors.KubeError) -> None:
     with pytest.raises(errors.Unreachable, match=BY_KIND[kind].plural):
@@ -88,7 +166,7 @@ async def test_no_baseline_is_taken_blindly(kind: str, error: errors.KubeError) 
 async def test_a_baseline_is_taken_without_what_another_try_does_not_bring(
     kind: str, error: errors.KubeError
 ) -> None:
-    baseline, _ = await evaluator(FakeKube(shop(), {kind: error})).capture(incident(), POLICY)
+    baseline, _ = await evaluator(FakeKube(crashing(shop(), 1), {kind: error})).capture(incident(), POLICY)
     assert list(baseline.unseen) == [kind]
 
 

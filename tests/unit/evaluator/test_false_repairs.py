@@ -12,10 +12,10 @@ from tests.unit.evaluator.namespace import (
     changed,
     config_map,
     endpoints,
-    meta,
     named,
     service,
     shop,
+    since,
     verdict,
 )
 from tests.unit.evaluator.repairs import (
@@ -276,7 +276,7 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
     (
         "a bare pod with the labels",
         broken(scales(0)),
-        adds({"kind": "Pod", "metadata": meta("fix", labels={"app": "web"}), "spec": {}, "status": {}}),
+        adds({"kind": "Pod", "metadata": since("fix", labels={"app": "web"}), "spec": {}, "status": {}}),
         Kind.SHADOW_WORKLOAD,
     ),
     (

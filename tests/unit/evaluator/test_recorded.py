@@ -14,14 +14,18 @@ from typing import Any
 import pytest
 
 from sanare.api.incident import Incident
+from sanare.api.manifest import Manifest
 from sanare.api.policy import PolicySpec
 from sanare.api.status import Result, Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.judge import judge
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
+from sanare.evaluator.wanted import BINDINGS, EVERYTHING
 
 RECORDED = Path(__file__).parents[2] / "data" / "evaluator"
+# No account was bound to a role in these namespaces.
+NONE: dict[str, tuple[Manifest, ...]] = dict.fromkeys(BINDINGS, ())
 POLICY = PolicySpec.parse({"verify": {"hold": "10s"}})
 
 EXPECTED: dict[str, tuple[Result, Kind | None, str]] = {
@@ -67,7 +71,7 @@ def load(name: str) -> tuple[Verdict, dict[str, Any]]:
     snapshot = Snapshot(
         namespace=taken["namespace"],
         taken_at=datetime.fromisoformat(taken["takenAt"]),
-        objects={kind: tuple(items) for kind, items in taken["objects"].items()},
+        objects={**NONE, **{kind: tuple(items) for kind, items in taken["objects"].items()}},
         answers={Probe(**probe): Answer(**answer) for probe, answer in taken["answers"]},
         logs=taken["logs"],
         unseen=taken["unseen"],

@@ -11,7 +11,7 @@ import pytest
 from sanare.api.status import CheckResult, Result
 from sanare.evaluator.judge import judge, look_at
 from sanare.evaluator.kinds import Kind
-from sanare.evaluator.reach import planned
+from sanare.evaluator.reach import plan
 from sanare.evaluator.snapshot import Answer, Probe
 from tests.unit.evaluator.namespace import (
     NOW,
@@ -162,7 +162,8 @@ def test_a_port_that_was_not_asked_is_not_called_reached(ports: int, result: Res
     namespace.get("Service", "web")["spec"]["ports"] = listed
     namespace.get("EndpointSlice", "web-abc")["ports"] = [{"name": each["name"], "port": 8080} for each in listed]
     look = look_at(namespace.snapshot(), incident(), POLICY, now=NOW)
-    asked = dict.fromkeys(planned(look.snapshot, look.scope, look.owned), Answer(status=200))
+    probes = plan(look.snapshot, look.scope, look.owned).within(10, thrifty=False)
+    asked = dict.fromkeys(probes, Answer(status=200))
     found = judge(replace(look.snapshot, answers=asked), None, incident(), POLICY, now=NOW)
     assert (found.result, found.kind) == (result, "" if result is Result.FIXED else Kind.NOT_ASKED)
 
@@ -211,12 +212,9 @@ def test_a_workload_without_a_service_needs_none() -> None:
 
 DECLARED: list[tuple[str, dict[str, Any], CheckResult]] = [
     ("rollout", {"rollout": {"name": "api"}}, CheckResult.PASSED),
-    ("rollout of nothing", {"rollout": {"name": "none"}}, CheckResult.FAILED),
+    ("rollout of nothing", {"rollout": {"name": "none"}}, CheckResult.UNKNOWN),
     ("endpoints", {"endpoints": {"service": "api"}}, CheckResult.PASSED),
     ("more endpoints", {"endpoints": {"service": "api", "minReady": 2}}, CheckResult.FAILED),
-    ("http", {"http": {"service": "api", "contains": "ok"}}, CheckResult.PASSED),
-    ("another status", {"http": {"service": "api", "status": 201}}, CheckResult.FAILED),
-    ("another body", {"http": {"service": "api", "contains": "nonce"}}, CheckResult.FAILED),
     ("not asked", {"http": {"service": "nowhere"}}, CheckResult.UNKNOWN),
     ("empty", {}, CheckResult.UNKNOWN),
 ]

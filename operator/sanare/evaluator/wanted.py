@@ -1,0 +1,116 @@
+"""Which kinds one look lists, and how many requests it may make. Pure.
+
+A look asks for what its verdict needs and nothing else: what the pods belong to, what the templates mention, the
+evidence where something is wrong, and the guards where nothing is, because only then they decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sanare.api.incident import Incident
+from sanare.api.manifest import Manifest, items, owners, text
+from sanare.evaluator.baseline import Baseline
+from sanare.evaluator.facts import WorkloadFacts
+from sanare.evaluator.ownership import TEMPLATED, pod_template
+from sanare.evaluator.scope import Scope
+
+# One look at a Deployment behind one Service, whatever its size: lists, requests from outside and logs together.
+BUDGET = 10
+# Kinds whose objects limit others. Their names and limits are kept in the baseline.
+GUARDS = ("ResourceQuota", "LimitRange", "NetworkPolicy", "PodDisruptionBudget")
+SCALER = "HorizontalPodAutoscaler"
+BINDINGS = ("RoleBinding", "ClusterRoleBinding")
+# Kinds that a verdict can be about.
+TARGET_KINDS = frozenset({*TEMPLATED, "Pod", "Service", SCALER})
+
+# What an analyzer may want to know of a namespace.
+EVERYTHING = (
+    "EndpointSlice",
+    "ConfigMap",
+    "Event",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "PersistentVolumeClaim",
+    "ServiceAccount",
+    *GUARDS,
+    SCALER,
+)
+
+_CONTROLLERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
+# What is above or below a kind in an owner chain.
+_CHAINS = {"Deployment": ("ReplicaSet",), "ReplicaSet": ("Deployment",), "CronJob": ("Job",)}
+
+
+def first_kinds(incident: Incident, baseline: Baseline | None, *, capture: bool) -> tuple[str, ...]:
+    """What is certain before anything was looked at: pods, Services, what the Incident or the baseline names."""
+    named = [target.kind for target in incident.spec.targets if target.kind in TARGET_KINDS]
+    known: list[str] = []
+    if baseline:
+        facts = baseline.facts
+        objects = (*(each.object for each in facts.workloads), *(each.object for each in facts.neighbours))
+        known = [object_.partition("/")[0] for object_ in objects]
+    # At the first look pods tell what endpoints there are; later on somebody may have written some by hand.
+    return with_chains(("Pod", "Service", *([] if capture else ["EndpointSlice"]), *named, *known))
+
+
+def with_chains(kinds: Iterable[str]) -> tuple[str, ...]:
+    """The kinds with those that owner chains through them need."""
+    found = [each for kind in kinds for each in (kind, *_CHAINS.get(kind, ()))]
+    return tuple(dict.fromkeys(found))
+
+
+def owning_kinds(pods: Iterable[Manifest]) -> tuple[str, ...]:
+    """The kinds of the pods' controllers, apart from Jobs: their pods end by themselves."""
+    kinds = {owner.kind for pod in pods for owner in owners(pod)}
+    return with_chains(sorted(kinds & {*_CONTROLLERS, "ReplicationController"}))
+
+
+def candidate_kinds(incident: Incident, scope: Scope) -> tuple[str, ...]:
+    """Everything that a Service without pods may be meant for, where the pods do not say it."""
+    lost = [
+        target
+        for target in incident.spec.targets
+        if target.kind == "Service" and not scope.intended.get(target.name)
+    ]
+    return _CONTROLLERS if lost or not scope.workloads else ()
+
+
+def mentioned_kinds(workloads: Iterable[Manifest]) -> Iterator[str]:
+    """Kinds that the templates of the scope refer to and that a repair may correct the reference to."""
+    templates = [pod_template(workload) for workload in workloads]
+    if any("persistentVolumeClaim" in volume for each in templates for volume in items(each, "spec", "volumes")):
+        yield "PersistentVolumeClaim"
+
+
+def names_an_account(workloads: Iterable[Manifest]) -> bool:
+    """Whether a template runs as an account other than `default`."""
+    accounts = {text(pod_template(workload), "spec", "serviceAccountName") for workload in workloads}
+    return bool(accounts - {"", "default"})
+
+
+def reads_config(workloads: Iterable[WorkloadFacts]) -> bool:
+    """Whether ConfigMaps, or variables that a ConfigMap may document, play a part in the templates."""
+    return any(
+        each.config_maps or any(container.env or container.sources for container in each.containers)
+        for each in workloads
+    )
+
+
+def guard_kinds(baseline: Baseline) -> tuple[str, ...]:
+    """The guards that were there before the first attempt, and the bindings that anybody may add."""
+    names = baseline.facts.names
+    return (*(kind for kind in (*GUARDS, SCALER) if names.get(kind)), *BINDINGS)
+
+
+def budget(scope: Scope, ports: int) -> int:
+    """How many requests one look at the scope may make: ten, and one for each further workload or Service port."""
+    return BUDGET + max(len(scope.workloads) - 1, 0) + max(ports - 1, 0)
+
+
+def reserve(baseline: Baseline | None, *, capture: bool, troubled: bool) -> int:
+    """How many requests the guards will take after this look."""
+    if capture:
+        return len(GUARDS)
+    return 0 if troubled or baseline is None else len(guard_kinds(baseline))
