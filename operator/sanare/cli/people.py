@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from pydantic import ValidationError
+
 from sanare.api.incident import Incident
 from sanare.api.model import to_rfc3339
 from sanare.api.status import AuditEntry
@@ -14,19 +16,27 @@ from sanare.kube.records import list_records
 from sanare.kube.resources import BY_KIND
 from sanare.kube.status import fetch_incident
 from sanare.memory import audit
+from sanare.text import one_line
 
 
-async def command(arguments: argparse.Namespace) -> int:
+async def command(kube: KubeClient, arguments: argparse.Namespace) -> int:
     """Run one verb and return its exit code. Raises SanareError."""
+    incident = await named_incident(kube, arguments)
+    if arguments.verb == "audit":
+        show = _show if arguments.audit_verb == "show" else _verify
+        return await show(kube, incident)
+    return await _decide(kube, incident, arguments)
+
+
+async def named_incident(kube: KubeClient, arguments: argparse.Namespace) -> Incident:
+    """The Incident that was named. Raises ConfigError, KubeError."""
     kind, _, name = arguments.incident.rpartition("/")
-    if kind not in ("", "inc", "incident", "incidents"):
+    if kind not in ("", "inc", "incident", "incidents") or not name:
         raise ConfigError(f"{arguments.incident!r} is not an Incident: write incident/NAME")
-    async with await KubeClient.connect() as kube:
-        incident = await fetch_incident(kube, arguments.namespace, name)
-        if arguments.verb == "audit":
-            show = _show if arguments.audit_verb == "show" else _verify
-            return await show(kube, incident)
-        return await _decide(kube, incident, arguments)
+    try:
+        return await fetch_incident(kube, arguments.namespace, name)
+    except ValidationError as error:
+        raise ConfigError(f"incident/{name} cannot be read: {one_line(str(error), 600)}") from error
 
 
 async def _decide(kube: KubeClient, incident: Incident, arguments: argparse.Namespace) -> int:

@@ -114,11 +114,16 @@ class KubeClient:
         self._timeout = timeout
 
     @classmethod
-    async def connect(cls, *, timeout: float = 30.0, kubeconfig: str | None = None) -> Self:
-        """Use the kubeconfig named, else the pod's service account, else KUBECONFIG. Raises ConfigError."""
+    async def connect(
+        cls, *, timeout: float = 30.0, kubeconfig: str | None = None, context: str | None = None
+    ) -> Self:
+        """Use the kubeconfig or context named, else the pod's service account, else KUBECONFIG.
+
+        Raises ConfigError.
+        """
         configuration = kubernetes_client.Configuration()
         try:
-            await _load_config(configuration, kubeconfig)
+            await _load_config(configuration, kubeconfig, context)
         except (kubernetes_config.ConfigException, OSError, ValueError) as error:
             raise errors.ConfigError(
                 f"no cluster to talk to: set KUBECONFIG to a readable kubeconfig, or run in a pod with a "
@@ -329,12 +334,12 @@ def _no_redirects() -> aiohttp.TraceConfig:
     return trace
 
 
-async def _load_config(configuration: Any, kubeconfig: str | None) -> None:
-    if kubeconfig is None:
+async def _load_config(configuration: Any, kubeconfig: str | None, context: str | None) -> None:
+    if kubeconfig is None and context is None:
         with suppress(kubernetes_config.ConfigException):
             kubernetes_config.load_incluster_config(configuration)
             return
-    await kubernetes_config.load_kube_config(kubeconfig, client_configuration=configuration)
+    await kubernetes_config.load_kube_config(kubeconfig, context=context, client_configuration=configuration)
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

@@ -56,11 +56,16 @@ class Kit:
 
 async def load_baseline(kit: Kit, incident: Incident) -> Baseline:
     """The baseline that status names. Raises InvalidIncident where somebody removed it."""
+    return await read_baseline(kit.kube, incident)
+
+
+async def read_baseline(kube: KubeClient, incident: Incident) -> Baseline:
+    """The same, for whoever may read the record. Raises InvalidIncident, KubeError."""
     ref = incident.status.baseline
     if ref is None:
         raise errors.InvalidIncident("BaselineMissing", "status names no baseline; create the Incident anew")
     try:
-        record = await read_record(kit.kube, incident.metadata.namespace, ref.store)
+        record = await read_record(kube, incident.metadata.namespace, ref.store)
     except errors.NotFound as error:
         raise errors.InvalidIncident(
             "BaselineMissing", f"IncidentRecord/{ref.store} is gone; create the Incident anew"
