@@ -51,6 +51,12 @@ def test_some_commands_stay(text: str) -> None:
     assert script(text).exit_at == FOREVER
 
 
+def test_a_program_that_is_missing_is_complained_of_in_the_log_and_its_file_stays_empty() -> None:
+    run = script("ehco ready > /work/state")
+    assert (run.code, run.log(FOREVER)) == (127, ["sh: ehco: not found"])
+    assert run.writes == (Write("/work/state", b"", False),)
+
+
 def test_a_server_started_by_a_script_listens_on_its_port() -> None:
     run = script("sleep 3; exec httpd -f -p 127.0.0.1:8081 -h /www")
     assert run.listener(8081, 2.0, local=True) is None

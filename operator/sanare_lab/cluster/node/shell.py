@@ -35,6 +35,7 @@ _BUILT_IN = frozenset(_BUILT_INS.split())
 _LOOP = re.compile(r"(?:^|[;&|\n]\s*)(?:while|until|for)\s")
 _DISCARDED = re.compile(r"\d?>+\s*(?:&\d|/dev/(?:null|stdout|stderr))")
 _MIB = 1024 * 1024
+_NOT_FOUND = 127
 _SHORTEST = 0.1  # seconds that even `true` takes
 
 
@@ -153,7 +154,11 @@ class _Shell:
         output = self._execute(words)
         if output is None:
             return
-        if target is not None:
+        if target is not None and self.code == _NOT_FOUND:
+            # The shell makes the file before it looks for the program, and complains on standard error.
+            self.writes.append(Write(target.path, b"", target.append))
+            self.lines.append(Line(self.now, output))
+        elif target is not None:
             self.writes.append(Write(target.path, output.encode(), target.append))
         else:
             self.lines += [Line(self.now, text) for text in output.splitlines()]
@@ -168,7 +173,7 @@ class _Shell:
             self.taken_over = app_run(self.env, self.files)
             return None
         if program not in _BUILT_IN and not _exists(words[0], self.image):
-            self.code = 127
+            self.code = _NOT_FOUND
             return f"sh: {words[0]}: not found"
         return self._simple(program, words[1:])
 
