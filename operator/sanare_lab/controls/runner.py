@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Self
 
+from sanare.api.manifest import text
 from sanare.api.policy import PolicySpec, Verify
 from sanare.api.status import Result
 from sanare.errors import SanareError
@@ -165,11 +166,11 @@ async def _wear(run: _Run, stage: Stage) -> str:
     function, lost = run.scenario.function, await stage.delete_one_pod(run.scenario)
 
     def is_back(scene: Scene) -> bool:
-        gone = scene.find("Pod", lost) is None
+        gone = all(text(pod, "metadata", "uid") != lost for pod in scene.all("Pod"))
         return gone and scene.answered and all(is_available(item) for item in scene.workloads)
 
     if not await stage.until(function, is_back, seconds=run.plan.proof):
-        return f"did not recover from the loss of pod {lost}"
+        return "did not recover from the loss of one pod"
     before = restarts(await stage.look(function))
     if await stage.until(function, lambda scene: not scene.answered, seconds=run.plan.durability):
         return "the function failed again while it should hold"

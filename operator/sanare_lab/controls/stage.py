@@ -80,14 +80,14 @@ class Stage:
             await asyncio.sleep(_LOOK_EVERY)
 
     async def delete_one_pod(self, scenario: Scenario) -> str:
-        """Delete one pod behind the scenario's Service; its name, or an empty string where there is none."""
+        """Delete one pod behind the scenario's Service; its uid, or an empty string where there is none."""
         scene = await self.look(scenario.function)
         for slice_ in scene.all("EndpointSlice"):
             if labels(slice_).get("kubernetes.io/service-name") == scenario.function.service:
                 for endpoint in slice_.get("endpoints") or ():
                     name = text(endpoint, "targetRef", "name")
                     await self.client.delete(BY_KIND["Pod"], self.namespace, name)
-                    return name
+                    return text(endpoint, "targetRef", "uid")
         return ""
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from sanare_lab.cluster.node import ConnectionRefused, NoRoute
 from sanare_lab.cluster.objects import Obj, dig, labels_of, name_of
-from sanare_lab.cluster.resources import DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
-from tests.integration.cluster_behaviour.world import World
+from sanare_lab.cluster.resources import DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES, STATEFUL_SETS
+from tests.integration.cluster_behaviour.world import World, condition, template_of
 
 
 def addresses(world: World, name: str = "web", field: str = "addresses") -> list[str]:
@@ -23,6 +23,14 @@ def slices(world: World, name: str = "web") -> list[Obj]:
 async def body(world: World, port: int = 8080, path: str = "/") -> bytes:
     pod = name_of(world.pods()[0])
     return (await world.cluster.node.http("shop", pod, port, "GET", path)).body
+
+
+async def asked_from_a_pod(world: World, name: str, url: str, **pod: object) -> int:
+    """The status of a pod's front page that asks the URL in turn: 200, or 502 where that is not answered."""
+    container = {"env": [{"name": "BACKEND_URL", "value": url}]}
+    world.deployment(name, replicas=1, pod={"container": container, **pod})
+    await world.available(name, count=1)
+    return (await world.cluster.node.http("shop", name_of(world.pods(name)[0]), 8080, "GET", "/")).status
 
 
 async def test_endpoints_hold_the_ready_pods_and_lose_the_deleted(world: World) -> None:
@@ -138,3 +146,47 @@ async def test_logs_of_this_run_and_of_the_one_before(world: World) -> None:
     assert node.logs("shop", pod, "app", previous=True, tail_lines=1) == "two\n"
     assert node.logs("shop", "none", "app") is None
     assert world.get(PODS, pod)["status"]["phase"] == "Running"
+
+
+async def test_a_pod_of_a_stateful_set_has_a_name_below_the_service_that_its_set_names(world: World) -> None:
+    for name, governing in (("store", "store"), ("cache", "stash")):
+        spec = {"selector": {"matchLabels": {"app": name}}, "template": template_of(name), "serviceName": governing}
+        world.create(STATEFUL_SETS, name, {"replicas": 1, **spec})
+        world.service(name, clusterIP="None")
+    await world.until(lambda: [len(addresses(world, name)) for name in ("store", "cache")] == [1, 1])
+    assert await asked_from_a_pod(world, "right", "http://store-0.store:8080/") == 200
+    assert await asked_from_a_pod(world, "astray", "http://cache-0.cache:8080/") == 502
+
+
+@pytest.mark.parametrize(
+    ("policy", "status"), [("ClusterFirst", 200), ("Default", 502)], ids=["the-cluster's", "the-node's"]
+)
+async def test_the_resolver_of_a_pod_decides_whether_a_service_has_a_name(
+    world: World, policy: str, status: int
+) -> None:
+    world.deployment("store", replicas=1)
+    world.service("store")
+    await world.available("store", count=1)
+    assert await asked_from_a_pod(world, "asker", "http://store:80/", dnsPolicy=policy) == status
+
+
+async def test_a_readiness_gate_waits_for_a_condition_that_others_set(world: World) -> None:
+    world.deployment("web", replicas=1, pod={"readinessGates": [{"conditionType": "shop.local/warm"}]})
+    await world.until(
+        lambda: any(condition(pod, "ContainersReady").get("status") == "True" for pod in world.pods())
+    )
+    closed = condition(world.pods()[0], "Ready")
+    assert (closed["status"], closed["reason"]) == ("False", "ReadinessGatesNotReady")
+    assert closed["message"] == 'corresponding condition of pod readiness gate "shop.local/warm" does not exist.'
+    (pod,) = world.pods()
+    opened = {"type": "shop.local/warm", "status": "True"}
+    pod = {**pod, "status": {**pod["status"], "conditions": [*pod["status"]["conditions"], opened]}}
+    world.store.update(PODS, pod, subresource="status")
+    await world.available("web", count=1)
+
+
+async def test_a_probe_that_speaks_tls_to_a_plain_server_fails(world: World) -> None:
+    probe = {"httpGet": {"path": "/readyz", "port": 8080, "scheme": "HTTPS"}, "periodSeconds": 1}
+    world.deployment("web", replicas=1, pod={"container": {"readinessProbe": probe}})
+    said = await world.until(lambda: world.messages("Unhealthy"))
+    assert any("server gave HTTP response to HTTPS client" in message for message in said)

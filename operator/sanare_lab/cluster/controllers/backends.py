@@ -19,6 +19,7 @@ class Backend:
 
     Attributes:
         ready: the pod's readiness, whatever the Service says of it.
+        hostname: its name below the Service's own in DNS, where it names the Service as its subdomain.
         published: whether traffic may go there: ready and not ending, or the Service publishes all.
     """
 
@@ -28,6 +29,7 @@ class Backend:
     ending: bool
     published: bool
     portless: bool
+    hostname: str = ""
 
     @property
     def target(self) -> Obj:
@@ -51,8 +53,14 @@ def backends_of(service: Obj, pods: Iterable[Obj]) -> list[Backend]:
             continue
         ready, ending = is_ready(pod), bool(pod["metadata"].get("deletionTimestamp"))
         published = publishes_all or (ready and not ending)
-        found.append(Backend(pod, tuple(_ports(wanted, pod)), ready, ending, published, not wanted))
+        ports, hostname = tuple(_ports(wanted, pod)), _hostname(service, pod)
+        found.append(Backend(pod, ports, ready, ending, published, not wanted, hostname))
     return found
+
+
+def _hostname(service: Obj, pod: Obj) -> str:
+    below = dig(pod, "spec", "subdomain")
+    return str(dig(pod, "spec", "hostname") or "") if below and below == dig(service, "metadata", "name") else ""
 
 
 def _ports(wanted: list[Obj], pod: Obj) -> Iterator[Port]:
@@ -129,6 +137,6 @@ def _endpoint(item: Backend) -> Obj:
     }
     if dig(item.pod, "spec", "nodeName"):
         entry["nodeName"] = item.pod["spec"]["nodeName"]
-    if dig(item.pod, "spec", "subdomain") and dig(item.pod, "spec", "hostname"):
-        entry["hostname"] = item.pod["spec"]["hostname"]
+    if item.hostname:
+        entry["hostname"] = item.hostname
     return entry

@@ -35,13 +35,16 @@ def _http(network: Network, ip: str, container: Container, action: Obj) -> Findi
     port = port_number(container.spec, action.get("port"))
     if port is None:
         return _no_port(action.get("port"))
+    scheme = (action.get("scheme") or "HTTP").lower()
     host, path = action.get("host") or ip, action.get("path") or "/"
     path = path if path.startswith("/") else f"/{path}"
     try:
         answer = network.request(host, port, "GET", path)
     except (ConnectionRefused, NoRoute) as exc:
-        scheme = (action.get("scheme") or "HTTP").lower()
         return Finding(Outcome.FAILURE, f'Get "{scheme}://{host}:{port}{path}": {exc}')
+    if scheme == "https":
+        why = "http: server gave HTTP response to HTTPS client"
+        return Finding(Outcome.FAILURE, f'Get "https://{host}:{port}{path}": {why}')
     if not 200 <= answer.status < 400:
         return Finding(Outcome.FAILURE, f"HTTP probe failed with statuscode: {answer.status}")
     return Finding(Outcome.SUCCESS, settled=_is_settled(container))

@@ -66,6 +66,13 @@ class PodLife:
         """The pod's namespace."""
         return namespace_of(self.pod)
 
+    @property
+    def asks_cluster_dns(self) -> bool:
+        """Whether its resolver is the cluster's: by its policy, which the host's network overrules."""
+        policy = dig(self.pod, "spec", "dnsPolicy") or "ClusterFirst"
+        on_host = dig(self.pod, "spec", "hostNetwork")
+        return policy == "ClusterFirstWithHostNet" or (policy == "ClusterFirst" and not on_host)
+
     def admit(self) -> None:
         """Begin: the node has seen the pod."""
         self._write(self)
@@ -170,13 +177,15 @@ class PodLife:
             self._finish()
 
     def update(self, pod: Obj) -> None:
-        """The pod object is another: deletion has begun, or an image was changed in place."""
+        """The pod object is another: deletion has begun, an image was changed in place, or a gate was opened."""
         old, self.pod = self.pod, pod
         if pod["metadata"].get("deletionTimestamp"):
             if not self._ending:
                 self._terminate()
         elif pod.get("spec") is not old.get("spec"):
             self._redefine(pod)
+        elif dig(pod, "spec", "readinessGates"):
+            self._write(self)
 
     def _redefine(self, pod: Obj) -> None:
         specs = [*(dig(pod, "spec", "initContainers") or []), *(dig(pod, "spec", "containers") or [])]

@@ -48,6 +48,11 @@ class Endpoint(Protocol):
         """Where its short names resolve."""
         ...
 
+    @property
+    def asks_cluster_dns(self) -> bool:
+        """Whether its names are looked up in the cluster's DNS."""
+        ...
+
     def listener(self, port: int, *, local: bool) -> Listener | None:
         """What accepts connections at a port, from outside or from within."""
         ...
@@ -123,10 +128,12 @@ class Network:
         """Address and port that a name and port lead to from that pod. Raises ConnectionRefused or NoRoute."""
         if host in ("localhost", "127.0.0.1"):
             return endpoint.ip, port
-        service = self._service(host, endpoint.namespace)
+        known = endpoint.asks_cluster_dns or _is_address(host)
+        service = self._service(host, endpoint.namespace) if known else None
         if service is None:
-            if _is_address(host):
-                return host, port
+            address = host if _is_address(host) else self._pod(host, endpoint) if known else ""
+            if address:
+                return address, port
             raise NoRoute(f"dial tcp: lookup {host}: no such host")
         for ip, target in self._backends(service, port):
             return ip, target
@@ -136,21 +143,38 @@ class Network:
         if _is_address(host):
             services = self._store.list(SERVICES)
             return next((found for found in services if dig(found, "spec", "clusterIP") == host), None)
+        return self._named(host, namespace)
+
+    def _named(self, host: str, namespace: str) -> Obj | None:
         name, _, rest = host.rstrip(".").partition(".")
         space, _, suffix = rest.partition(".")
         if suffix and not "svc.cluster.local".startswith(suffix):
             return None
         return self._store.get(SERVICES, space or namespace, name)
 
+    def _pod(self, host: str, endpoint: Endpoint) -> str:
+        """The address of `POD.SERVICE`, which a headless Service gives to pods that name it as their subdomain."""
+        hostname, _, rest = host.partition(".")
+        service = self._named(rest, endpoint.namespace) if rest else None
+        if service is None or dig(service, "spec", "clusterIP") != "None":
+            return ""
+        for found in self._slices(service):
+            for item in found.get("endpoints") or []:
+                if item.get("hostname") == hostname:
+                    return str(item["addresses"][0])
+        return ""
+
+    def _slices(self, service: Obj) -> Iterator[Obj]:
+        for found in self._store.list(ENDPOINT_SLICES, service["metadata"]["namespace"]):
+            if (found["metadata"].get("labels") or {}).get(_SERVICE_LABEL) == name_of(service):
+                yield found
+
     def _backends(self, service: Obj, port: int) -> Iterator[tuple[str, int]]:
-        namespace = service["metadata"]["namespace"]
         wanted = next((item for item in dig(service, "spec", "ports") or [] if item.get("port") == port), None)
         headless = dig(service, "spec", "clusterIP") == "None"
         if wanted is None and not headless:
             return
-        for found in self._store.list(ENDPOINT_SLICES, namespace):
-            if (found["metadata"].get("labels") or {}).get(_SERVICE_LABEL) != name_of(service):
-                continue
+        for found in self._slices(service):
             name = (wanted or {}).get("name") or ""
             ports = [item["port"] for item in found.get("ports") or [] if (item.get("name") or "") == name]
             for item in found.get("endpoints") or []:

@@ -69,16 +69,28 @@ def pod_status(
 
 def _conditions(pod: Obj, containers: Sequence[Container], phase: str, *, has_sandbox: bool, now: str) -> list[Obj]:
     before = {item["type"]: item for item in dig(pod, "status", "conditions") or []}
-    return [
-        _condition(before, now, pod, *entry)
-        for entry in (
-            _sandbox(has_sandbox and phase not in ("Succeeded", "Failed")),
-            _initialized(containers, phase),
-            ("Ready", *_ready(containers, phase)),
-            ("ContainersReady", *_ready(containers, phase)),
-            ("PodScheduled", True, "", ""),
-        )
+    ready = _ready(containers, phase)
+    own = (
+        _sandbox(has_sandbox and phase not in ("Succeeded", "Failed")),
+        _initialized(containers, phase),
+        ("Ready", *(_gates(pod, before) if ready[0] else ready)),
+        ("ContainersReady", *ready),
+        ("PodScheduled", True, "", ""),
+    )
+    others = [item for kind, item in before.items() if kind not in {entry[0] for entry in own}]
+    return [*others, *(_condition(before, now, pod, *entry) for entry in own)]
+
+
+def _gates(pod: Obj, conditions: dict[str, Obj]) -> tuple[bool, str, str]:
+    """Whether the conditions that the pod's readiness gates name are true: others than the kubelet set them."""
+    closed = [
+        f'corresponding condition of pod readiness gate "{kind}" does not exist.'
+        if kind not in conditions
+        else f'the status of pod readiness gate "{kind}" is not "True", but {conditions[kind]["status"]}'
+        for gate in dig(pod, "spec", "readinessGates") or []
+        if conditions.get(kind := gate["conditionType"], {}).get("status") != "True"
     ]
+    return not closed, "ReadinessGatesNotReady" if closed else "", ", ".join(closed)
 
 
 def _condition(before: dict[str, Obj], now: str, pod: Obj, kind: str, is_true: bool, reason: str, text: str) -> Obj:
