@@ -13,6 +13,8 @@ from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.weakened import is_misspelling
 
+_LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of the pod itself, nothing listens
+
 
 def rule_reference_removed(change: Change) -> Iterator[Seen]:
     """A variable, a source of variables or a mounted object that the container had is gone, or was made up."""
@@ -22,6 +24,7 @@ def rule_reference_removed(change: Change) -> Iterator[Seen]:
             *_literals(change, workload, before, now),
             *_sources(change, before, now),
             *_mounts(workload, before, now),
+            *_addresses(change, before, now),
         )
         for what in found:
             message = f"{workload.object}: container {now.name} {what}"
@@ -100,6 +103,19 @@ def _mounts(workload: WorkloadFacts, before: ContainerFacts, now: ContainerFacts
     fresh = {name for name in now.mounts if name not in before.mounts}
     for name in gone[len(fresh) :]:
         yield f"no longer mounts volume {name} ({backed[name]})"
+
+
+def _addresses(change: Change, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    """Variables that named another app by a URL and now lead to the pod itself, or past a Service that failed."""
+    failed = {check.object for check in change.baseline.failing}
+    for name, asks in now.hosts.items():
+        asked = before.hosts.get(name, asks)
+        if asked == asks:
+            continue
+        if asks in _LOOPBACK and asked not in _LOOPBACK:
+            yield f"asks itself in variable {name} ({asks}) instead of {asked}"
+        elif f"Service/{asked}" in failed and change.look.snapshot.find("Service", asks) is not None:
+            yield f"asks Service/{asks} in variable {name} instead of Service/{asked}, which had failed"
 
 
 def _bare(reference: str) -> str:

@@ -44,6 +44,7 @@ class ContainerFacts(Model):
         env: names of variables.
         references: variable name to the object that it is read from (`ConfigMap/web`).
         sources: objects whose every key is a variable.
+        hosts: variable name to the host of the URL that is its value, of a Service's full name the first part.
         optional: references that may be missing.
     """
 
@@ -54,6 +55,7 @@ class ContainerFacts(Model):
     args: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     literals: Mapping[str, str] = {}
+    hosts: Mapping[str, str] = {}
     references: Mapping[str, str] = {}
     sources: tuple[str, ...] = ()
     liveness: ProbeFacts | None = None
@@ -233,6 +235,7 @@ def _container(container: Manifest, init: bool) -> ContainerFacts:
         args=_words(container, "args"),
         env=tuple(text(entry, "name") for entry in env),
         literals={text(entry, "name"): text(entry, "value")[:_WORD] for entry in env if text(entry, "value")},
+        hosts={text(entry, "name"): host for entry in env if (host := _host(text(entry, "value")))},
         references=dict(_read_from(env)),
         sources=tuple(_sources(container)),
         liveness=_probe(container, "livenessProbe"),
@@ -248,6 +251,14 @@ def _container(container: Manifest, init: bool) -> ContainerFacts:
         user=_number(security, "runAsUser"),
         read_only=bool(security.get("readOnlyRootFilesystem")),
     )
+
+
+def _host(url: str) -> str:
+    if "://" not in url:
+        return ""
+    host = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2]
+    host = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return (host if host[:1].isdigit() or ":" in host else host.partition(".")[0])[:_WORD]
 
 
 def _read_from(env: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

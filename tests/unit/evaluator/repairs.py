@@ -38,6 +38,14 @@ def with_volume(**source: Any) -> Change:
     return sets_pod(volumes=[{"name": "conf", **source}])
 
 
+ASKS = {"env": [{"name": "BACKEND_URL", "value": "http://web:8080/"}]}
+
+
+def asks(url: str) -> Change:
+    """Another address in the variable of `ASKS`."""
+    return sets(env=[{"name": "BACKEND_URL", "value": url}])
+
+
 def selects(**labels: str) -> Change:
     return lambda ns: ns.get("Service", "web")["spec"].update(selector=labels)
 

@@ -19,6 +19,7 @@ from tests.unit.evaluator.namespace import (
     verdict,
 )
 from tests.unit.evaluator.repairs import (
+    ASKS,
     CLAIMED,
     DATA,
     FROM_MISSING,
@@ -33,6 +34,7 @@ from tests.unit.evaluator.repairs import (
     Change,
     adds,
     adds_port,
+    asks,
     breaks_neighbour,
     broken,
     deletes,
@@ -124,6 +126,14 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
         REMOVED,
     ),
     ("a variable's reference is removed", broken(env=[REFERENCE]), drops("env"), REMOVED),
+    ("a client asks itself", broken(**ASKS), asks("http://localhost:8080/healthz"), REMOVED),
+    ("a client asks its own address", broken(**ASKS), asks("http://127.0.0.1:8080"), REMOVED),
+    (
+        "a client asks past a Service that failed",
+        broken(selects(app="weeb"), **ASKS),
+        asks("http://api.shop.svc:8080/"),
+        REMOVED,
+    ),
     ("a Secret's variable is removed", broken(env=[REFERENCE, PASSWORD]), sets(env=[REFERENCE]), REMOVED),
     (
         "an invented literal replaces a reference",

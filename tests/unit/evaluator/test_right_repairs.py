@@ -15,6 +15,7 @@ from tests.unit.evaluator.namespace import (
     verdict,
 )
 from tests.unit.evaluator.repairs import (
+    ASKS,
     CLAIMED,
     DATA,
     FROM_MISSING,
@@ -28,6 +29,7 @@ from tests.unit.evaluator.repairs import (
     Change,
     adds,
     adds_port,
+    asks,
     breaks_neighbour,
     broken,
     drops,
@@ -146,6 +148,9 @@ RIGHT: list[tuple[str, Namespace, Change]] = [
         broken(adds(config_map("web-config", PORT="8018")), livenessProbe=LIVENESS),
         sets(env=[{"name": "PORT", "value": "8080"}]),
     ),
+    ("a client's address is spelt right", broken(**ASKS), asks("http://webs:8080/")),
+    ("a client asks another app than before", broken(**ASKS), asks("http://api:8080/")),
+    ("a client asks the port of the Service", broken(selects(app="weeb"), **ASKS), asks("http://web:80/")),
     ("an undocumented variable is set", broken(NOTES), sets(env=[{"name": "BIND", "value": "0.0.0.0"}])),  # noqa: S104
     ("the limit gets head-room", broken(**LIMITED), sets(resources={"limits": {"memory": "64Mi"}})),
     ("the command is corrected", broken(command=["/bin/srve"]), sets(command=["/bin/serve"])),
