@@ -13,7 +13,7 @@ NONCE = "@NONCE@"
 
 # Words that tell a reader of the cluster that something was broken on purpose, or how.
 _HINTS = re.compile(
-    r"(?i)fault|broken|scenario|wrong|incorrect|misspel|mismatch|answer|chaos|inject|\bbug\b|\bfixme\b"
+    r"(?i)(?<!de)fault|broken|scenario|wrong|incorrect|misspel|mismatch|answer|chaos|inject|\bbug\b|\bfixme\b"
 )
 _COMMENT = re.compile(r"(?m)(?:^|\s)#.*$")
 _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
