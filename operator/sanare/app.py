@@ -115,7 +115,7 @@ def means(settings: Settings) -> Means:
     """What declared checks are asked with."""
     url = settings.prometheus_url
     server = Server(url, settings.prometheus_token_file) if url else None
-    return Means(server=server, probe_image=settings.probe_image)
+    return Means(server, settings.probe_image, cluster_wide=not settings.watch_namespaces)
 
 
 def find_kubectl(settings: Settings) -> str:

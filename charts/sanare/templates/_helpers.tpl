@@ -103,6 +103,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - apiGroups: [""]
   resources: [pods/proxy, services/proxy]
   verbs: [get]
+# Did a repair widen what the workload's account may do?
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [rolebindings, roles{{ if not .Values.rbac.namespaces }}, clusterrolebindings{{ end }}]
+  verbs: [list]
 {{- if .Values.checks.pods }}
 # Jobs that answer declared checks, deleted when they have.
 - apiGroups: [batch]

@@ -17,6 +17,7 @@ class Baseline(Model):
 
     Attributes:
         failing: what was wrong at the start; the signal compares with it.
+        bindings: kinds by which an account may be given rights, as far as they may be read.
         resource_version: of the list of pods: what has a higher one was written since.
         omitted: how many entries were left out to stay below `LIMIT` bytes of JSON.
     """
@@ -27,6 +28,7 @@ class Baseline(Model):
     failing: tuple[CheckOutcome, ...] = ()
     unseen: Mapping[str, str] = {}
     resource_version: str = ""
+    bindings: tuple[str, ...] = ("RoleBinding", "ClusterRoleBinding")
     omitted: int = 0
 
     @property

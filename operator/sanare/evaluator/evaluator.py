@@ -24,7 +24,7 @@ from sanare.evaluator.look import Look
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.evaluator.survey import take_baseline
-from sanare.evaluator.wanted import EVERYTHING, GUARDS, SCALER, TARGET_KINDS, guard_kinds
+from sanare.evaluator.wanted import BINDINGS, EVERYTHING, GUARDS, SCALER, TARGET_KINDS, guard_kinds
 from sanare.evaluator.watching import Changes
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND
@@ -40,6 +40,7 @@ class Evaluator:
     def __init__(self, kube: KubeClient, means: Means | None = None) -> None:
         self._kube = kube
         self._asker = Asker(kube, means)
+        self._bindings = BINDINGS if self._asker.means.cluster_wide else BINDINGS[:1]
 
     async def refuse_invalid_checks(self, incident: Incident, policy: PolicySpec) -> None:
         """Raises InvalidIncident for a declared check that cannot be asked as it stands."""
@@ -69,7 +70,9 @@ class Evaluator:
         verdict = verdict_of(seen, look)
         failing = tuple(each.outcome() for each in seen if each.kind and each.result == "Failed")
         version = collected.versions.get("Pod", "")
-        return await asyncio.to_thread(take_baseline, look, failing, version=version), verdict
+        return await asyncio.to_thread(
+            take_baseline, look, failing, version=version, bindings=self._bindings
+        ), verdict
 
     async def judge_now(
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None

@@ -1,6 +1,6 @@
 """Whether what a verdict rests on could be looked at. Pure.
 
-A kind that was refused, that did not answer or that nobody asked for leaves the verdict open: no rule passes unseen.
+A kind that was refused, that did not answer or that nobody asked for leaves the verdict open.
 """
 
 from __future__ import annotations

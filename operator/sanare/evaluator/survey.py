@@ -14,6 +14,7 @@ from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.traffic import serves
+from sanare.evaluator.wanted import BINDINGS
 
 # Whose names are kept: an object of these kinds that appears or vanishes means something to a rule.
 _NAMED = (
@@ -35,7 +36,9 @@ _MAX_REVISIONS = 10
 _ENDING = ("Job", "Pod")
 
 
-def take_baseline(look: Look, failing: tuple[CheckOutcome, ...], *, version: str = "") -> Baseline:
+def take_baseline(
+    look: Look, failing: tuple[CheckOutcome, ...], *, version: str = "", bindings: tuple[str, ...] = BINDINGS
+) -> Baseline:
     """What a later look is compared with, bounded in size."""
     return bounded(
         Baseline(
@@ -45,6 +48,7 @@ def take_baseline(look: Look, failing: tuple[CheckOutcome, ...], *, version: str
             failing=failing[:16],
             unseen=dict(look.snapshot.unseen),
             resource_version=version,
+            bindings=bindings,
         )
     )
 

@@ -101,7 +101,7 @@ def reads_config(workloads: Iterable[WorkloadFacts]) -> bool:
 def guard_kinds(baseline: Baseline) -> tuple[str, ...]:
     """The guards that were there before the first attempt, and the bindings that anybody may add."""
     names = baseline.facts.names
-    return (*(kind for kind in (*GUARDS, SCALER) if names.get(kind)), *BINDINGS)
+    return (*(kind for kind in (*GUARDS, SCALER) if names.get(kind)), *baseline.bindings)
 
 
 def budget(scope: Scope, ports: int) -> int:

@@ -15,8 +15,8 @@ import yaml
 from sanare.api.crd import policy_values
 from sanare.api.policy import PolicySpec
 from sanare.api.schema import structural
-from sanare.evaluator.collect import CORE, EXTRA
-from sanare.kube.resources import BY_KIND
+from sanare.evaluator.listing import LISTABLE
+from sanare.evaluator.wanted import BINDINGS, EVERYTHING
 from sanare.settings import Settings
 
 CHART = Path(__file__).parents[3] / "charts/sanare"
@@ -214,10 +214,19 @@ def test_the_agent_writes_nothing_of_ours_and_nothing_of_the_clusters_scope() ->
 
 @needs_helm
 @pytest.mark.parametrize("name", ["sanare", "sanare-agent"])
-@pytest.mark.parametrize("kind", [*CORE, *EXTRA])
+@pytest.mark.parametrize("kind", ["Pod", "Service", "Deployment", "ReplicaSet", *EVERYTHING])
 def test_what_the_evaluator_lists_both_accounts_may_list(name: str, kind: str) -> None:
-    resource = BY_KIND[kind]
+    resource = LISTABLE[kind]
     assert grants(rules(rendered(), name))[(resource.group, resource.plural)] >= READS
+
+
+@needs_helm
+@pytest.mark.parametrize("kind", ["Role", *BINDINGS])
+def test_the_operator_alone_may_see_what_accounts_are_bound_to(kind: str) -> None:
+    resource = LISTABLE[kind]
+    key = (resource.group, resource.plural)
+    assert grants(rules(rendered(), "sanare"))[key] == {"list"}
+    assert key not in grants(rules(rendered(), "sanare-agent"))
 
 
 @needs_helm

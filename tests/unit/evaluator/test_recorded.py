@@ -24,8 +24,8 @@ from sanare.evaluator.snapshot import Answer, Probe, Snapshot
 from sanare.evaluator.wanted import BINDINGS, EVERYTHING
 
 RECORDED = Path(__file__).parents[2] / "data" / "evaluator"
-# No account was bound to a role in these namespaces.
-NONE: dict[str, tuple[Manifest, ...]] = dict.fromkeys(BINDINGS, ())
+# A kind that a recording does not hold was empty.
+NONE: dict[str, tuple[Manifest, ...]] = dict.fromkeys((*EVERYTHING, *BINDINGS), ())
 POLICY = PolicySpec.parse({"verify": {"hold": "10s"}})
 
 EXPECTED: dict[str, tuple[Result, Kind | None, str]] = {

@@ -45,11 +45,13 @@ class Means:
         server: the Prometheus that is queried; None: promql checks cannot be asked.
         probe_image: an image with Python 3 for probe pods; empty: they cannot be made.
         may_create: False makes no pods at all: for those who only look.
+        cluster_wide: False where only some namespaces may be read: bindings of the cluster's scope are left out.
     """
 
     server: Server | None = None
     probe_image: str = ""
     may_create: bool = True
+    cluster_wide: bool = True
 
 
 @dataclass(slots=True)
