@@ -18,7 +18,12 @@ from sanare_lab.app.catalogue import REGISTRY
 from sanare_lab.app.image import build_archive
 from tests.journeys.arena import Arena, Pace
 
-pytest.register_assert_rewrite("tests.journeys.model_journeys", "tests.journeys.person_journeys")
+pytest.register_assert_rewrite(
+    "tests.journeys.model_journeys",
+    "tests.journeys.person_journeys",
+    "tests.journeys.watch_journeys",
+    "tests.journeys.restart_journeys",
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PACE = Pace(hold="10s", converge="90s", limit=300.0, proof=120.0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -105,7 +107,7 @@ class Journey:
 
     async def policy(self, **spec: Any) -> None:
         """A RemediationPolicy `journey` with this cluster's pace."""
-        pace = {"hold": self.arena.pace.hold, "convergeTimeout": self.arena.pace.converge}
+        pace = {"hold": self.arena.pace.hold, "convergeTimeout": self.arena.pace.converge, **spec.pop("verify", {})}
         await self.apply(
             {
                 "apiVersion": "sanare.dev/v1alpha1",
@@ -128,6 +130,20 @@ class Journey:
             }
         )
         return name
+
+    async def sanare(self, *argv: str) -> tuple[int, str, str]:
+        """The command line, as a person runs it: exit code, output, errors."""
+        command = [sys.executable, "-m", "sanare", *argv, "-n", self.namespace]
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            "--kubeconfig",
+            str(self.arena.kubeconfig),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(self.arena.pace.limit):
+            output, errors = await process.communicate()
+        return process.returncode or 0, output.decode(), errors.decode()
 
     async def until(
         self, name: str, *phases: Phase, holds: Callable[[Incident], bool] = lambda _: True

@@ -88,7 +88,7 @@ def as_table(namespace: str, found: Survey, screen: Screen) -> Iterator[str]:
     for finding in found.findings:
         word = screen.paint(finding.confidence.value, _COLOURS.get(finding.confidence, ""))
         yield f"{word}  {finding.kind}  {finding.ref}"
-        yield from pairs(_lines(finding), screen)
+        yield from pairs(_lines(finding), screen, whole=["command"])  # to be copied, so the terminal wraps it
         yield ""
     count = len(found.findings)
     yield f"{count} finding(s); {len(found.failing)} of {found.looked_at} objects fail in namespace {namespace}"

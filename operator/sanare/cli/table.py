@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, TextIO
 
@@ -98,13 +98,15 @@ def _stacked(
         yield from pairs(tuple(zip(headers[1:], row[1:], strict=True)), screen)
 
 
-def pairs(named: Sequence[tuple[str, str]], screen: Screen, *, indent: int = 2) -> Iterator[str]:
-    """Lines of names and values, one under the other; what is empty is left out."""
+def pairs(
+    named: Sequence[tuple[str, str]], screen: Screen, *, indent: int = 2, whole: Collection[str] = ()
+) -> Iterator[str]:
+    """Lines of names and values, one under the other; what is empty is left out, what is `whole` never wrapped."""
     shown = [(name, value) for name, value in named if value]
     left = max((cells(name) for name, _ in shown), default=0)
     taken = indent + left + len(GAP)
     room = None if screen.width is None else max(screen.width - taken, 8)
     for name, value in shown:
-        first, *more = wrapped(value, room)
+        first, *more = wrapped(value, None if name in whole else room)
         yield f"{' ' * indent}{name}{' ' * (left - cells(name))}{GAP}{first}".rstrip()
         yield from (" " * taken + line for line in more)

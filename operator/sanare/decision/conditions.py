@@ -53,6 +53,8 @@ def set_condition(
 def phase_of(conditions: Conditions, *, observing: bool = False) -> Phase:
     """The phase that the conditions amount to, the most final first."""
     resolved = find_condition(conditions, ConditionType.RESOLVED)
+    if is_true(conditions, ConditionType.REGRESSED):
+        return Phase.REGRESSED
     if resolved is not None and resolved.status != "Unknown":
         return Phase.RESOLVED if resolved.status == "True" else Phase.FAILED
     if is_true(conditions, ConditionType.SUSPENDED):

@@ -157,7 +157,9 @@ class Chronicle:
 def _clocked(status: IncidentStatus, verdict: Verdict) -> dict[str, Any]:
     """The two ends of the time to verified: the proof, and the start of the first healthy window that lasted."""
     if verdict.result is Result.NOT_FIXED:
-        return {"proved_at": status.proved_at or verdict.evaluated_at, "verified_seconds": None}
+        # In whole seconds, as it will be read back: it is compared with other times of the status.
+        proved = status.proved_at or verdict.evaluated_at.replace(microsecond=0)
+        return {"proved_at": proved, "verified_seconds": None}
     known = status.verified_seconds is not None or status.proved_at is None
     if verdict.result is not Result.FIXED or known or verdict.healthy_since is None:
         return {}

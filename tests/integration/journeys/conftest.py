@@ -13,7 +13,12 @@ import pytest
 
 from tests.journeys.arena import Arena, Pace
 
-pytest.register_assert_rewrite("tests.journeys.model_journeys", "tests.journeys.person_journeys")
+pytest.register_assert_rewrite(
+    "tests.journeys.model_journeys",
+    "tests.journeys.person_journeys",
+    "tests.journeys.watch_journeys",
+    "tests.journeys.restart_journeys",
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 PACE = Pace(hold="3s", converge="30s", limit=90.0, proof=60.0)

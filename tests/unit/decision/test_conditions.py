@@ -28,6 +28,7 @@ def conditions(**states: Truth) -> Conditions:
         (conditions(Accepted="True", Suspended="True"), Phase.SUSPENDED),
         (conditions(Accepted="True", Escalated="True", Resolved="True"), Phase.RESOLVED),
         (conditions(Accepted="True", Resolved="False"), Phase.FAILED),
+        (conditions(Accepted="True", Resolved="True", Regressed="True"), Phase.REGRESSED),
     ],
 )
 def test_the_phase_of(given: Conditions, phase: Phase) -> None:
