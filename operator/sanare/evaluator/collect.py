@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -49,13 +49,19 @@ class Collected:
 
 
 async def collect(
-    kube: KubeClient, incident: Incident, baseline: Baseline | None = None, *, capture: bool = False
+    kube: KubeClient,
+    incident: Incident,
+    baseline: Baseline | None = None,
+    *,
+    capture: bool = False,
+    ours: Collection[str] = (),
 ) -> Collected:
     """One look at the Incident's namespace. Never raises for what could not be read; the snapshot says it.
 
     With `capture` it is the first one, which leaves room for the guards and asks for less evidence.
+    `ours` are the uids of the Jobs that declared checks made.
     """
-    listing = Listing(kube, incident.metadata.namespace)
+    listing = Listing(kube, incident.metadata.namespace, ours=ours)
     await listing.list(wanted.first_kinds(incident, baseline, capture=capture))
     await listing.list(wanted.owning_kinds(listing.objects.get("Pod", ())))
     readings = await asyncio.to_thread(_read, listing, incident, baseline)

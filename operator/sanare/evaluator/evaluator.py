@@ -164,7 +164,8 @@ class Evaluator:
                     "TargetKindUnknown",
                     f"a target of kind {target.kind} cannot be evaluated; name one of {known} instead",
                 )
-        collected = await collect(self._kube, incident, baseline, capture=capture)
+        ours = self._asker.jobs.made
+        collected = await collect(self._kube, incident, baseline, capture=capture, ours=ours)
         if baseline is None and not collected.scope.workloads and not _any_target(collected, incident):
             await self._refuse_missing(incident, collected)
         return collected

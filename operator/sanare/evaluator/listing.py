@@ -7,12 +7,12 @@ kind that could not be listed is unknown, not empty. Secrets are never listed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sanare import errors
-from sanare.api.manifest import Manifest, mapping
+from sanare.api.manifest import Manifest, mapping, owners, text
 from sanare.evaluator.look import event_time
 from sanare.kube.client import KubeClient, ObjectList
 from sanare.kube.resources import BY_KIND, Resource
@@ -33,13 +33,18 @@ _VALUES_BYTES = 256 * 1024
 
 @dataclass(slots=True)
 class Listing:
-    """What has been listed so far of one look."""
+    """What has been listed so far of one look.
+
+    Attributes:
+        ours: uids of the Jobs that declared checks made: they and their pods are no part of what is looked at.
+    """
 
     kube: KubeClient
     namespace: str
     objects: dict[str, tuple[Manifest, ...]] = field(default_factory=dict)
     unseen: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    ours: Collection[str] = ()
 
     @property
     def asked(self) -> int:
@@ -54,7 +59,7 @@ class Listing:
             if isinstance(found, str):
                 self.unseen[kind] = found
             else:
-                self.objects[kind] = _trimmed(kind, found.items)
+                self.objects[kind] = _trimmed(kind, _without(self.ours, found.items))
                 self.versions[kind] = found.resource_version
         return bool(asked)
 
@@ -75,6 +80,16 @@ async def _list(kube: KubeClient, namespace: str, kind: str) -> ObjectList | str
         return f"{type(error).__name__}: {one_line(str(error), 300)}"
     # Every list carries the moment that it shows; an answer without one is no list of no objects.
     return found if found.resource_version else f"Empty: the answer holds no list of {resource.plural}"
+
+
+def _without(ours: Collection[str], found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
+    if not ours:
+        return found
+    return tuple(
+        item
+        for item in found
+        if text(item, "metadata", "uid") not in ours and not any(owner.uid in ours for owner in owners(item))
+    )
 
 
 def _trimmed(kind: str, found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:

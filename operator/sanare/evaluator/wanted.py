@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from sanare.api.checks import Check
 from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, items, owners, text
 from sanare.evaluator.baseline import Baseline
@@ -51,8 +52,18 @@ def first_kinds(incident: Incident, baseline: Baseline | None, *, capture: bool)
         facts = baseline.facts
         objects = (*(each.object for each in facts.workloads), *(each.object for each in facts.neighbours))
         known = [object_.partition("/")[0] for object_ in objects]
+    named += _declared_kinds(incident.spec.checks)
     # At the first look pods tell what endpoints there are; later on somebody may have written some by hand.
     return with_chains(("Pod", "Service", *([] if capture else ["EndpointSlice"]), *named, *known))
+
+
+def _declared_kinds(checks: Iterable[Check]) -> Iterator[str]:
+    """What declared checks are judged from: the workloads that they name, and what stands behind a Service."""
+    for check in checks:
+        if check.rollout:
+            yield check.rollout.kind
+        elif check.endpoints or check.http or check.tcp:
+            yield "EndpointSlice"
 
 
 def with_chains(kinds: Iterable[str]) -> tuple[str, ...]:

@@ -3,11 +3,3 @@
 Rollouts and endpoints are judged from the snapshot. Everything else is asked by `asker`, one module for each way of
 asking, and each judges its evidence in a pure function. A check that could not be asked is unknown, never healthy.
 """
-
-from sanare.api.incident import Incident
-from sanare.evaluator.snapshot import Probe, Snapshot
-
-
-def declared_requests(incident: Incident, snapshot: Snapshot) -> tuple[Probe, ...]:
-    """None: declared checks ask for themselves."""
-    return ()
