@@ -99,18 +99,18 @@ def _container_faults(look: Look, workload: str, pod: Manifest, status: Manifest
         yield failed(CHECK, Kind.CONTAINER_START, workload, message, settles=8.0 if _is_new(look, pod) else None)
     elif waiting == "CrashLoopBackOff":
         yield _ended(look, workload, pod, status, mapping(status, "lastState", "terminated"))
-    elif _is_bad_end(mapping(status, "state", "terminated"), pod):
+    elif _is_bad_end(mapping(status, "state", "terminated"), pod, name):
         yield _ended(look, workload, pod, status, mapping(status, "state", "terminated"))
     elif dig(status, "state", "running") is not None:
         yield from _running_faults(look, workload, pod, status)
 
 
-def _is_bad_end(terminated: Manifest, pod: Manifest) -> bool:
+def _is_bad_end(terminated: Manifest, pod: Manifest, name: str) -> bool:
+    """Whether a container should not have ended so: with an error, or at all. An init container is to end."""
     if not terminated:
         return False
-    return number(terminated, "exitCode") != 0 or (
-        text(pod, "spec", "restartPolicy") == "Always" and not is_ready(pod)
-    )
+    stays = text(pod, "spec", "restartPolicy") == "Always" and not _is_init(pod, name)
+    return number(terminated, "exitCode") != 0 or (stays and not is_ready(pod))
 
 
 def _pull(look: Look, workload: str, pod: Manifest, status: Manifest) -> Seen:

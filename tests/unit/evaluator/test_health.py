@@ -308,6 +308,15 @@ def test_what_a_probe_says_of_one_container_is_not_said_of_another() -> None:
     assert verdict(namespace).kind == Kind.LIVENESS_FAILING
 
 
+def test_an_init_container_that_has_done_its_work_is_no_crash() -> None:
+    namespace = shop()
+    namespace.pod()["spec"]["initContainers"] = [{"name": "prepare", "image": "shop.local/tools:1"}]
+    done = {"name": "prepare", "ready": True, "restartCount": 0, "state": {"terminated": {"exitCode": 0}}}
+    namespace.pod()["status"]["initContainerStatuses"] = [done]
+    runs_unready(namespace)
+    assert verdict(namespace).kind == Kind.READINESS_FAILING
+
+
 def test_a_command_that_cannot_be_started_settles_by_when_it_was_last_tried() -> None:
     namespace = shop()
     waits("CrashLoopBackOff", **ended("StartError", 128, 'exec: "srve": not found'))(namespace)
