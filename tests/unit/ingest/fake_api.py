@@ -44,7 +44,7 @@ class ApiServer:
         if request.method == "GET":
             found = self.objects.get(request.path)
             return web.json_response(found) if found else status(404, "NotFound")
-        if request.method != "POST" or not request.path.endswith("/incidents"):
+        if request.method != "POST" or not request.path.endswith(("/incidents", "/incidentrecords")):
             return status(403, "Forbidden")
         return await self._create(request)
 

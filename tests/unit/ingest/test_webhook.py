@@ -248,3 +248,42 @@ async def test_a_bad_body_is_refused(token_file: Path, body: object, status: int
 async def test_without_a_token_file_there_is_no_webhook() -> None:
     async with ApiServer().client() as kube:
         assert create_routes(kube, Settings(), clock=lambda: NOW) == []
+
+
+async def firing_then_over(
+    server: ApiServer, token_file: Path, *, resolved_at: str | None = None
+) -> tuple[int, dict[str, Any]]:
+    """An alert that had its Incident, and the notification that it no longer fires."""
+    _, answer = await post(server, token_file, payload(alert()))
+    name = answer["alerts"][0]["incident"].partition("/")[2]
+    made = server.created[f"shop/{name}"]
+    metadata = {**made["metadata"], "uid": "u1"}
+    status = {"resolvedAt": resolved_at} if resolved_at else {}
+    path = f"/apis/sanare.dev/v1alpha1/namespaces/shop/incidents/{name}"
+    server.objects[path] = {**made, "metadata": metadata, "status": status}
+    over = {**alert(status="resolved"), "endsAt": "2026-01-02T03:30:00Z"}
+    return await post(server, token_file, payload(over, alert("02", status="resolved", namespace="kube-system")))
+
+
+def alert_ends(server: ApiServer) -> list[str]:
+    specs = (body["spec"] for body in server.created.values() if body["kind"] == "IncidentRecord")
+    return [spec["data"] for spec in specs if spec["type"] == "AlertEnd"]
+
+
+async def test_the_end_of_an_alert_is_left_for_its_open_incident(token_file: Path) -> None:
+    server = ApiServer()
+    code, answer = await firing_then_over(server, token_file)
+    assert (code, [entry["result"] for entry in answer["alerts"]]) == (200, ["Resolved", "Resolved"])
+    assert alert_ends(server) == ['{"endsAt": "2026-01-02T03:30:00Z"}']
+
+
+async def test_an_incident_that_has_ended_is_told_nothing(token_file: Path) -> None:
+    server = ApiServer()
+    await firing_then_over(server, token_file, resolved_at="2026-01-02T03:20:00Z")
+    assert alert_ends(server) == []
+
+
+async def test_the_end_of_an_alert_is_sent_again_where_nobody_could_take_it(token_file: Path) -> None:
+    server = ApiServer(broken=503)
+    code, answer = await post(server, token_file, payload(alert(status="resolved")))
+    assert (code, answer["alerts"][0]["result"]) == (503, "Retry")

@@ -6,6 +6,7 @@ import pytest
 
 from sanare.api.policy import Feedback
 from sanare.api.status import CheckOutcome, CheckResult, MemoryEntry, Result, Verdict
+from sanare.api.verdict import Progress
 from sanare.memory.episodic import TEXT_BYTES, feedback_entry, reflection_entry, remember, status_line
 from sanare_lab.model.case import NOW, REASON, VERDICT
 
@@ -22,6 +23,26 @@ def test_feedback_holds_the_reason_word_for_word_and_what_the_checks_saw() -> No
     assert "The previous attempt (attempt 2) failed." in entry.text
     assert f"Evaluator feedback: {REASON}." in entry.text
     assert "Status: Deployment/web Failed (0 of 2 available); Service/web Unknown (no endpoints)" in entry.text
+
+
+def test_how_far_the_repair_has_come_follows_the_reason() -> None:
+    progress = Progress(
+        repaired=1,
+        faults=2,
+        resources=1,
+        appeared=("Service/web Unreachable",),
+        vanished=("Deployment/web ImagePull",),
+    )
+    text = feedback_entry(1, VERDICT.model_copy(update={"progress": progress})).text
+
+    assert (
+        f"Evaluator feedback: {REASON}. Progress: 1 of 2 faults no longer show. New since the verdict before: "
+        "Service/web Unreachable. Gone since: Deployment/web ImagePull. Status: "
+    ) in text
+
+
+def test_without_faults_there_is_no_progress_to_tell() -> None:
+    assert "Progress" not in feedback_entry(1, VERDICT).text
 
 
 def test_without_verbatim_feedback_the_reason_is_left_out() -> None:
