@@ -38,6 +38,18 @@ class End(StrEnum):
     UNTOUCHED = "Untouched"  # found healthy, and nothing was written
 
 
+class DerivedFrom(StrEnum):
+    """Where the right value of a fault can be read. The first two are checked, the others believed."""
+
+    MANIFESTS = "Manifests"  # it stands as a value elsewhere in the broken form
+    PARTS = "Parts"  # it is put together from parts that each stand there, such as a name and a port
+    LOG = "Log"  # the app's log says it at run time
+    EVENTS = "Events"  # an event or a status of the cluster says it at run time
+    NODE = "Node"  # an object outside the namespace has it, such as a label of a node
+    IMAGE = "Image"  # it is the image's own default
+    RANGE = "Range"  # any value of a range is right, and the form or the log says where the range begins
+
+
 class _File(BaseModel):
     """Part of a scenario's file: frozen, and an unknown field is an error."""
 
@@ -63,6 +75,7 @@ class Fault(_File):
     Attributes:
         path: keys and list positions from the object's root; a word finds the list entry of that name.
         any_of: values that are right, null for an absent field; empty means that the field must only exist.
+        derived_from: where whoever repairs can read one of them.
     """
 
     name: str
@@ -70,6 +83,7 @@ class Fault(_File):
     object: str = Field(pattern=r"^[A-Z][A-Za-z]+/[a-z0-9.-]+$")
     path: tuple[str | int, ...] = ("metadata", "name")
     any_of: tuple[str | int | None, ...] = ()
+    derived_from: DerivedFrom = DerivedFrom.MANIFESTS
 
 
 class Expectation(_File):

@@ -36,8 +36,7 @@ def test_a_folder_of_ones_own_is_read_like_the_library(tmp_path: Path) -> None:
         ControlKind.REFERENCE,
         ControlKind.REFERENCE,
         ControlKind.NOTHING,
-        ControlKind.FALSE,
-        ControlKind.FALSE,
+        *[ControlKind.FALSE] * 4,
     ]
 
 
