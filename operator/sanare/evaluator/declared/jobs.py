@@ -157,12 +157,13 @@ class Jobs:
             return Reply(failure=f"the Job did not end within {seconds}: {why}", unknown=Kind.TIMEOUT)
 
     async def _pod(self, job: Manifest) -> Manifest | None:
-        """The Job's pod, by its owner's uid."""
-        name, uid = text(job, "metadata", "name"), text(job, "metadata", "uid")
-        found = await self._kube.list(
-            _POD, text(job, "metadata", "namespace"), labels=f"batch.kubernetes.io/job-name={name}"
-        )
-        return next((pod for pod in found.items if any(owner.uid == uid for owner in owners(pod))), None)
+        """The Job's pod, by its owner's uid. Raises NotFound where the Job is gone."""
+        namespace, name, uid = (text(job, "metadata", field) for field in ("namespace", "name", "uid"))
+        found = await self._kube.list(_POD, namespace, labels=f"batch.kubernetes.io/job-name={name}")
+        pod = next((pod for pod in found.items if any(owner.uid == uid for owner in owners(pod))), None)
+        if pod is None:
+            await self._kube.get(_JOB, namespace, name)
+        return pod
 
     async def _output(self, pod: Manifest) -> bytes:
         path = _POD.path(text(pod, "metadata", "namespace"), text(pod, "metadata", "name"), "log")
