@@ -144,6 +144,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - apiGroups: [""]
   resources: [pods]
   verbs: [patch, delete]
+{{- if .Values.rbac.agent.evictPods }}
+- apiGroups: [""]
+  resources: [pods/eviction]
+  verbs: [create]
+{{- end }}
 {{- if not .Values.rbac.namespaces }}
 # Of the cluster's scope, what a pod's placement and volumes depend on, to read.
 - apiGroups: [""]

@@ -174,7 +174,10 @@ def test_jobs_for_declared_checks_are_made_where_a_value_says_so_alone() -> None
     ],
 )
 def test_what_declared_checks_are_asked_with_comes_from_the_chart(setting: str, image: str) -> None:
-    prometheus = ("checks.prometheus.url=http://prometheus.monitoring:9090", "checks.prometheus.existingSecret=prom")
+    prometheus = (
+        "checks.prometheus.url=http://prometheus.monitoring:9090",
+        "checks.prometheus.existingSecret=prom",
+    )
     settings = Settings.from_environment(variables(rendered("checks.pods=true", setting, *prometheus)))
     assert settings.probe_image == image
     assert settings.prometheus_url == "http://prometheus.monitoring:9090"
@@ -227,6 +230,13 @@ def test_the_operator_alone_may_see_what_accounts_are_bound_to(kind: str) -> Non
     key = (resource.group, resource.plural)
     assert grants(rules(rendered(), "sanare"))[key] == {"list"}
     assert key not in grants(rules(rendered(), "sanare-agent"))
+
+
+@needs_helm
+@pytest.mark.parametrize(("setting", "verbs"), [("true", {"create"}), ("false", set())])
+def test_pods_are_evicted_where_a_value_says_so_alone(setting: str, verbs: set[str]) -> None:
+    granted = grants(rules(rendered(f"rbac.agent.evictPods={setting}"), "sanare-agent"))
+    assert granted.get(("", "pods/eviction"), set()) == verbs
 
 
 @needs_helm
