@@ -188,8 +188,9 @@ async def _ask_once(kube: KubeClient, namespace: str, probe: Probe) -> Answer:
 
 
 def _worth_reading(readings: _Readings, *, refused: bool) -> tuple[tuple[str, str, bool], ...]:
-    """Containers whose log says something: unhealthy ones, and those behind a Service that does not answer."""
+    """Containers whose log says something: unhealthy ones, then those behind a Service that does not answer."""
     found: list[tuple[str, str, bool]] = []
+    silent: list[tuple[str, str, bool]] = []
     for key in readings.scope.workloads:
         for pod in readings.owned.current(key):
             for status in (
@@ -199,10 +200,11 @@ def _worth_reading(readings: _Readings, *, refused: bool) -> tuple[tuple[str, st
                 troubled = not status.get("ready") or number(status, "restartCount") > 0
                 started = bool(number(status, "restartCount") or dig(status, "state", "waiting") is None)
                 if started and (troubled or refused):
-                    found.append((text(pod, "metadata", "name"), text(status, "name"), _previous(status)))
+                    which = text(pod, "metadata", "name"), text(status, "name"), _previous(status)
+                    (found if troubled else silent).append(which)
             if len(found) >= _LOGS:
                 break
-    return tuple(found[:_LOGS])
+    return tuple([*found, *silent][:_LOGS])
 
 
 def _previous(status: Manifest) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 from aiohttp import web
 
@@ -45,6 +46,7 @@ class Proxy:
     def __init__(self, store: Store, pods: Pods) -> None:
         self._store = store
         self._pods = pods
+        self._turn = count()
 
     async def serve(self, call: Call) -> web.StreamResponse:
         """The application's answer. Raises ApiError 503 where there is none, 404 where there is no such Pod."""
@@ -91,10 +93,11 @@ class Proxy:
             if not named:
                 raise _unavailable(f'no service port {port} found for service "{name}"')
             wanted = named[0]
-        found = next((b for s in self._slices(namespace, name) for b in _backends(s, wanted)), None)
-        if found is None:
+        found = [b for s in self._slices(namespace, name) for b in _backends(s, wanted)]
+        if not found:
             raise none
-        return found
+        # A real API server throws dice; taking turns spreads requests as widely and can be relied on.
+        return found[next(self._turn) % len(found)]
 
     def _slices(self, namespace: str, service: str) -> list[Obj]:
         found = self._store.list(ENDPOINT_SLICES, namespace)
