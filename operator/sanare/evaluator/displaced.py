@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sanare.api.manifest import Manifest, items, labels, mapping, owners, text
-from sanare.evaluator.change import Change, bites, names_now
+from sanare.api.manifest import Manifest, items, labels, mapping, number, owners, text
+from sanare.evaluator.change import Change, bites
 from sanare.evaluator.documented import documented, is_written
-from sanare.evaluator.facts import BACKED, ServiceFacts, WorkloadFacts, is_manual
+from sanare.evaluator.facts import BACKED, Health, ServiceFacts, WorkloadFacts, is_manual
 from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
+from sanare.evaluator.look import condition
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.traffic import serves
+from sanare.text import one_line
 
-# Kinds whose objects limit others, and the word for one that is gone.
-GUARDS = {
-    "ResourceQuota": Kind.QUOTA_DELETED,
-    "LimitRange": Kind.QUOTA_DELETED,
-    "NetworkPolicy": Kind.POLICY_DELETED,
-    "PodDisruptionBudget": Kind.POLICY_DELETED,
-}
 _MISSING_SECRET = re.compile(r'secret "([^"]+)" not found')
 # A neighbour may be in the middle of a restart of its own; longer than this many seconds is collateral damage.
 _NEIGHBOUR_SECONDS = 20.0
@@ -67,36 +62,43 @@ def _must_recreate(before: WorkloadFacts, now: WorkloadFacts) -> bool:
 
 
 def rule_scaled_down(change: Change) -> Iterator[Seen]:
-    """Fewer replicas are asked for than before, and no autoscaler did it."""
-    scaled = {
-        f"{text(item, 'spec', 'scaleTargetRef', 'kind')}/{text(item, 'spec', 'scaleTargetRef', 'name')}"
-        for item in change.look.snapshot.all("HorizontalPodAutoscaler")
-    }
+    """Fewer replicas are asked for than before, and no autoscaler did it within its own bounds."""
     for before, now in change.workloads():
-        if now.replicas < before.replicas and (now.object not in scaled or now.replicas == 0):
+        if now.replicas < before.replicas and not _is_scaled(change, now.object, now.replicas):
             message = f"{now.object}: spec.replicas was lowered from {before.replicas} to {now.replicas}"
             yield bites(Kind.SCALED_DOWN, now.object, message)
         if now.paused and not before.paused and now.object.startswith("CronJob/"):
             yield bites(Kind.SCALED_DOWN, now.object, f"{now.object} was suspended")
 
 
-def rule_guard_deleted(change: Change) -> Iterator[Seen]:
-    """A quota, limit range, network policy or disruption budget is gone."""
-    for kind, word in GUARDS.items():
-        if not change.is_unseen(kind):
-            for name in sorted(set(change.then.names.get(kind, ())) - names_now(change, kind)):
-                yield bites(word, f"{kind}/{name}", f"{kind}/{name} was deleted")
+def _is_scaled(change: Change, workload: str, replicas: int) -> bool:
+    """Whether an autoscaler of before may have chosen the number of replicas by itself."""
+    for item in change.look.snapshot.all("HorizontalPodAutoscaler"):
+        target = f"{text(item, 'spec', 'scaleTargetRef', 'kind')}/{text(item, 'spec', 'scaleTargetRef', 'name')}"
+        known = not change.is_new("HorizontalPodAutoscaler", text(item, "metadata", "name"))
+        if target == workload and known and replicas >= number(item, "spec", "minReplicas", default=1):
+            return True
+    return False
 
 
 def rule_claim_replaced(change: Change) -> Iterator[Seen]:
     """The workload mounts a claim that did not exist before: the data stands in another one."""
     for before, now in change.workloads():
         for name in now.claims:
-            if change.is_new("PersistentVolumeClaim", name) and before.claims:
+            if name in before.claims and _is_remade(change, name):
+                message = f"PersistentVolumeClaim/{name} was deleted and made again: its data is gone"
+                yield bites(Kind.CLAIM_REPLACED, now.object, message)
+            elif change.is_new("PersistentVolumeClaim", name) and before.claims:
                 message = (
                     f"{now.object} mounts the new PersistentVolumeClaim/{name}, which holds none of the old data"
                 )
                 yield bites(Kind.CLAIM_REPLACED, now.object, message)
+
+
+def _is_remade(change: Change, claim: str) -> bool:
+    """Whether a claim of before is another one now, of the same name."""
+    found = change.look.snapshot.find("PersistentVolumeClaim", claim)
+    return found is not None and change.then.has("PersistentVolumeClaim", claim) and change.is_later(found)
 
 
 def rule_stand_in_created(change: Change) -> Iterator[Seen]:
@@ -300,18 +302,45 @@ def rule_not_ready_published(change: Change) -> Iterator[Seen]:
 
 
 def rule_neighbour_broken(change: Change) -> Iterator[Seen]:
-    """Something outside the scope was healthy before and is not now."""
+    """Something outside the scope was healthy before and is not now, or was made smaller."""
     for before in change.then.neighbours:
         kind, _, name = before.object.partition("/")
         if not before.healthy or change.is_unseen(kind) or before.object in change.look.scope.workloads:
             continue
-        if kind == "Service":
-            there = change.look.snapshot.find("Service", name) is not None
-            fine = there and (serves(change.look, name) or change.is_unseen("EndpointSlice"))
-        else:
-            there = before.object in change.look.owned.workloads
-            fine = there and is_available(change.look, before.object)
-        if not fine:
-            what = "is not healthy any more" if there else "was deleted"
+        what = _service_loss(change, name) if kind == "Service" else _workload_loss(change, before)
+        if what:
             message = f"{before.object} {what}; it was healthy before the first attempt"
-            yield bites(Kind.NEIGHBOUR_BROKEN, before.object, message, settles=_NEIGHBOUR_SECONDS if there else 0.0)
+            settles = _NEIGHBOUR_SECONDS if what.startswith(_UNWELL) else 0.0
+            yield bites(Kind.NEIGHBOUR_BROKEN, before.object, message, settles=settles)
+
+
+_UNWELL = "is not healthy any more"
+
+
+def _service_loss(change: Change, name: str) -> str:
+    if change.look.snapshot.find("Service", name) is None:
+        return "was deleted"
+    return "" if serves(change.look, name) else _UNWELL
+
+
+def _workload_loss(change: Change, before: Health) -> str:
+    found = change.look.owned.workloads.get(before.object)
+    if found is None:
+        return "was deleted"
+    asked = number(found, "spec", "replicas", default=1)
+    if before.replicas and asked < before.replicas and not _is_scaled(change, before.object, asked):
+        return f"was scaled down from {before.replicas} to {asked} replicas"
+    if is_available(change.look, before.object):
+        return ""
+    pushed = next(filter(None, (_eviction(pod) for pod in change.look.owned.pods.get(before.object, ()))), "")
+    return f"{_UNWELL}{pushed}"
+
+
+def _eviction(pod: Manifest) -> str:
+    """Why a pod was pushed off its node, where it was: the node is short of something that others took."""
+    if text(pod, "status", "reason") in ("Evicted", "Preempting", "NodeShutdown"):
+        return f" (its pod was pushed off its node: {one_line(text(pod, 'status', 'message'), 120)})"
+    disrupted = condition(pod, "DisruptionTarget")
+    if text(disrupted, "reason") in ("PreemptionByScheduler", "TerminationByKubelet"):
+        return f" (its pod was pushed off its node: {text(disrupted, 'reason')})"
+    return ""

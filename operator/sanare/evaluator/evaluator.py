@@ -19,8 +19,9 @@ from sanare.evaluator.declared.judge import with_policy_checks
 from sanare.evaluator.declared.refusal import refuse_invalid_checks
 from sanare.evaluator.declared.reply import check_name
 from sanare.evaluator.durability import Disruption, with_durability
+from sanare.evaluator.guarded import further_kinds
 from sanare.evaluator.judge import assess, verdict_of
-from sanare.evaluator.look import Look
+from sanare.evaluator.look import Look, allowances
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.evaluator.survey import take_baseline
@@ -154,6 +155,7 @@ class Evaluator:
         """The look with what limits the scope and what its accounts may do, and every outcome on it."""
         snapshot = await with_kinds(self._kube, look.snapshot, guard_kinds(baseline))
         look = replace(look, snapshot=snapshot)
+        look = replace(look, snapshot=await with_kinds(self._kube, snapshot, further_kinds(look)))
         return look, await asyncio.to_thread(assess, look)
 
     async def _collect(self, incident: Incident, baseline: Baseline | None, *, capture: bool = False) -> Collected:
@@ -231,4 +233,5 @@ def _look(
         baseline,
         since,
         policy.verify.hold,
+        allowances(incident, policy),
     )

@@ -11,15 +11,15 @@ from typing import Any
 
 from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, text
 from sanare.api.model import Model
+from sanare.evaluator.bounds import GuardFacts
 from sanare.evaluator.ownership import containers, key, pod_template, service_selector
+from sanare.evaluator.privilege import (
+    container_privileges,
+    container_safeguards,
+    pod_privileges,
+    pod_safeguards,
+)
 
-_QUANTITY = re.compile(r"^([0-9.]+)(?:([eE][+-]?[0-9]+)|(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei))?$")
-_UNITS = {"": 1.0, "m": 1e-3} | {
-    unit + binary: (1024.0 if binary else 1000.0) ** power
-    for power, unit in enumerate("kMGTPE", start=1)
-    for binary in ("", "i")
-}
-_UNITS["Ki"] = 1024.0
 _WORD = 200
 # Volumes that show an object of the namespace, and are no empty or local directory.
 BACKED = ("configMap", "secret", "persistentVolumeClaim", "projected", "csi")
@@ -30,6 +30,7 @@ class ProbeFacts(Model):
 
     handler: str
     detail: str = ""
+    host: str = ""
     seconds: int
     timeout: int = 1
 
@@ -46,6 +47,9 @@ class ContainerFacts(Model):
         sources: objects whose every key is a variable.
         hosts: variable name to the host of the URL that is its value, of a Service's full name the first part.
         optional: references that may be missing.
+        privileges: what it may do that containers may not by themselves, in words.
+        safeguards: what holds it back, in words.
+        hooks: its lifecycle hooks.
     """
 
     name: str
@@ -67,6 +71,9 @@ class ContainerFacts(Model):
     privileged: bool = False
     escalation: bool | None = None
     capabilities: tuple[str, ...] = ()
+    privileges: tuple[str, ...] = ()
+    safeguards: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
     non_root: bool | None = None
     user: int | None = None
     read_only: bool = False
@@ -81,10 +88,27 @@ class VolumeFacts(Model):
     optional: bool = False
 
 
+class TolerationFacts(Model):
+    """One taint that a pod puts up with; no key stands for every taint."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+    def __str__(self) -> str:
+        name = f"{self.key}={self.value}" if self.value else self.key or "any key"
+        return f"{name}:{self.effect}" if self.effect else name
+
+
 class WorkloadFacts(Model):
     """One workload of the scope, as its template states it.
 
     Attributes:
+        privileges: what the pod as a whole may do that pods may not by themselves, in words.
+        safeguards: what holds the pod as a whole back, in words.
+        placement: what keeps its pods to some nodes, one JSON text each.
+        held: what keeps a change of the template from its pods, in words.
+        gates: conditions that others must set before a pod is ready.
         earlier_images: container name to the images that the workload's own ReplicaSets have for it.
     """
 
@@ -102,6 +126,14 @@ class WorkloadFacts(Model):
     secrets: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     paused: bool = False
+    account: str = "default"
+    privileges: tuple[str, ...] = ()
+    safeguards: tuple[str, ...] = ()
+    placement: tuple[str, ...] = ()
+    tolerations: tuple[TolerationFacts, ...] = ()
+    priority: str = ""
+    held: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
     earlier_images: Mapping[str, tuple[str, ...]] = {}
 
 
@@ -112,6 +144,9 @@ class ServiceFacts(Model):
     uid: str
     selector: Mapping[str, str] = {}
     ports: tuple[str, ...] = ()
+    type: str = "ClusterIP"
+    external_addresses: tuple[str, ...] = ()
+    source_ranges: tuple[str, ...] = ()
     cluster_ip: str = ""
     publish_not_ready: bool = False
     selected: tuple[str, ...] = ()
@@ -120,11 +155,12 @@ class ServiceFacts(Model):
 
 
 class Health(Model):
-    """Whether one object outside the scope works."""
+    """Whether one object outside the scope works, and how many replicas it asks for where it says so."""
 
     object: str
     uid: str
     healthy: bool
+    replicas: int = 0
 
 
 class Facts(Model):
@@ -134,6 +170,7 @@ class Facts(Model):
     workloads: tuple[WorkloadFacts, ...] = ()
     services: tuple[ServiceFacts, ...] = ()
     neighbours: tuple[Health, ...] = ()
+    guards: tuple[GuardFacts, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     working_repositories: tuple[str, ...] = ()
 
@@ -148,15 +185,6 @@ class Facts(Model):
     def has(self, kind: str, name: str) -> bool:
         """Whether an object of that kind and name existed."""
         return name in self.names.get(kind, ())
-
-
-def quantity(value: object) -> float | None:
-    """A Kubernetes quantity (`128Mi`, `500m`, `1e3`) as a number, None where it is none."""
-    found = _QUANTITY.match(str(value))
-    if not found:
-        return None
-    base, exponent, unit = found.groups()
-    return float(base + (exponent or "")) * _UNITS[unit or ""]
 
 
 def repository(image: str) -> str:
@@ -177,7 +205,7 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
     template = pod_template(workload)
     spec = mapping(template, "spec")
     volumes = tuple(_volume(volume) for volume in items(spec, "volumes"))
-    read = tuple(_container(container, init) for container, init in containers(template))
+    read = tuple(_container(container, spec, init=init) for container, init in containers(template))
     return WorkloadFacts(
         object=key(workload),
         uid=text(workload, "metadata", "uid"),
@@ -193,6 +221,14 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         secrets=tuple(sorted({*_references(spec, "secret"), *_volume_names(volumes, "secret")})),
         claims=tuple(sorted(_volume_names(volumes, "persistentVolumeClaim"))),
         paused=bool(_flag(workload, "spec", "paused") or _flag(workload, "spec", "suspend")),
+        account=text(spec, "serviceAccountName") or "default",
+        privileges=tuple(pod_privileges(spec, is_template=template is not workload)),
+        safeguards=tuple(pod_safeguards(spec)),
+        placement=tuple(_placement(spec)),
+        tolerations=tuple(_toleration(each) for each in items(spec, "tolerations")),
+        priority=text(spec, "priorityClassName"),
+        held=tuple(_held(workload)),
+        gates=tuple(text(each, "conditionType") for each in items(spec, "readinessGates")),
     )
 
 
@@ -205,13 +241,22 @@ def service_facts(
         name=text(service, "metadata", "name"),
         uid=text(service, "metadata", "uid"),
         selector=dict(service_selector(service)),
-        ports=tuple(f"{port.get('port')}->{target_port(port)}" for port in items(spec, "ports")),
+        ports=tuple(f"{_client_port(port)}->{target_port(port)}" for port in items(spec, "ports")),
+        type=text(spec, "type") or "ClusterIP",
+        external_addresses=_words(spec, "externalIPs"),
+        source_ranges=_words(spec, "loadBalancerSourceRanges"),
         cluster_ip=text(spec, "clusterIP"),
         publish_not_ready=bool(spec.get("publishNotReadyAddresses")),
         selected=selected,
         intended=intended,
         foreign_slices=tuple(sorted(text(item, "metadata", "name") for item in slices if is_manual(item))),
     )
+
+
+def _client_port(port: Manifest) -> str:
+    """The port by which clients reach a Service, with its protocol where that is not TCP."""
+    protocol = text(port, "protocol") or "TCP"
+    return str(port.get("port")) if protocol == "TCP" else f"{port.get('port')}/{protocol}"
 
 
 def is_manual(endpoint_slice: Manifest) -> bool:
@@ -224,7 +269,32 @@ def target_port(port: Manifest) -> str:
     return str(port.get("targetPort") or port.get("port") or "")
 
 
-def _container(container: Manifest, init: bool) -> ContainerFacts:
+def _placement(spec: Manifest) -> Iterator[str]:
+    """What keeps pods to some nodes: each label, the affinity, each spread that is required."""
+    yield from (f"{name}={value}" for name, value in sorted(mapping(spec, "nodeSelector").items()))
+    required = dig(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    apart = dig(spec, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    spreads = items(spec, "topologySpreadConstraints")
+    spread = any(text(each, "whenUnsatisfiable") != "ScheduleAnyway" for each in spreads)
+    named = (("node affinity", required), ("pod anti-affinity", apart), ("a spread constraint", spread))
+    yield from (what for what, found in named if found)
+
+
+def _toleration(entry: Manifest) -> TolerationFacts:
+    return TolerationFacts(key=text(entry, "key"), value=text(entry, "value"), effect=text(entry, "effect"))
+
+
+def _held(workload: Manifest) -> Iterator[str]:
+    spec = mapping(workload, "spec")
+    if spec.get("paused") is True:
+        yield "spec.paused"
+    if text(spec, "updateStrategy", "type") == "OnDelete":
+        yield "updateStrategy OnDelete"
+    if number(spec, "updateStrategy", "rollingUpdate", "partition"):
+        yield "updateStrategy.rollingUpdate.partition"
+
+
+def _container(container: Manifest, spec: Manifest, *, init: bool) -> ContainerFacts:
     security = mapping(container, "securityContext")
     env = items(container, "env")
     return ContainerFacts(
@@ -247,6 +317,9 @@ def _container(container: Manifest, init: bool) -> ContainerFacts:
         privileged=bool(security.get("privileged")),
         escalation=_flag(security, "allowPrivilegeEscalation"),
         capabilities=_words(security, "capabilities", "add"),
+        privileges=tuple(container_privileges(container, spec)),
+        safeguards=tuple(container_safeguards(container, spec)),
+        hooks=tuple(sorted(mapping(container, "lifecycle"))),
         non_root=_flag(security, "runAsNonRoot"),
         user=_number(security, "runAsUser"),
         read_only=bool(security.get("readOnlyRootFilesystem")),
@@ -288,6 +361,7 @@ def _probe(container: Manifest, name: str) -> ProbeFacts | None:
     return ProbeFacts(
         handler=handler,
         detail=detail[:_WORD],
+        host=text(action, "host"),
         seconds=number(probe, "initialDelaySeconds")
         + number(probe, "periodSeconds", default=10) * number(probe, "failureThreshold", default=3),
         timeout=number(probe, "timeoutSeconds", default=1),
@@ -299,8 +373,16 @@ def _volume(volume: Manifest) -> VolumeFacts:
     body = mapping(volume, source)
     field = {"persistentVolumeClaim": "claimName", "secret": "secretName", "hostPath": "path"}.get(source, "name")
     return VolumeFacts(
-        volume=text(volume, "name"), source=source, name=text(body, field), optional=bool(body.get("optional"))
+        volume=text(volume, "name"),
+        source=source,
+        name=text(body, field),
+        optional=bool(body.get("optional")) or _has_optional_source(body),
     )
+
+
+def _has_optional_source(projected: Manifest) -> bool:
+    sources = items(projected, "sources")
+    return any(mapping(each, kind).get("optional") is True for each in sources for kind in ("configMap", "secret"))
 
 
 def _volume_names(volumes: tuple[VolumeFacts, ...], source: str) -> set[str]:

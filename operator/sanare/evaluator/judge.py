@@ -18,7 +18,7 @@ from sanare.evaluator import health, traffic
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.declared.judge import check_declared, with_policy_checks
 from sanare.evaluator.kinds import CONSEQUENCES, Kind
-from sanare.evaluator.look import Look
+from sanare.evaluator.look import Look, allowances
 from sanare.evaluator.ownership import ownership
 from sanare.evaluator.rules import false_repairs
 from sanare.evaluator.scope import scope_of
@@ -137,7 +137,9 @@ def look_at(
     owned = ownership(snapshot)
     incident = with_policy_checks(incident, policy)
     scope = scope_of(snapshot, incident, owned, baseline=baseline)
-    return Look(snapshot, incident, owned, scope, now, baseline, since, policy.verify.hold)
+    return Look(
+        snapshot, incident, owned, scope, now, baseline, since, policy.verify.hold, allowances(incident, policy)
+    )
 
 
 def judge(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from sanare.api.allowed import AllowedChange
 from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, items, number, text
+from sanare.api.policy import PolicySpec
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.ownership import Ownership
 from sanare.evaluator.scope import Scope
@@ -20,6 +22,7 @@ class Look:
 
     Attributes:
         since: moment of the last change; older evidence does not settle anything. None: nothing was changed.
+        allowed: who allows changes that a rule would call a false repair (`the Incident`), and which.
         hold: how long a healthy state must last; a container that restarted less than that ago is not healthy.
     """
 
@@ -31,6 +34,7 @@ class Look:
     baseline: Baseline | None = None
     since: datetime | None = None
     hold: timedelta = timedelta(seconds=15)
+    allowed: Mapping[str, tuple[AllowedChange, ...]] = field(default_factory=dict)
     _events: dict[str, list[Manifest]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def events(self, uid: str, *reasons: str) -> list[Manifest]:
@@ -98,3 +102,8 @@ def restarts(pods: Iterator[Manifest] | tuple[Manifest, ...]) -> dict[str, int]:
         for part in ("initContainerStatuses", "containerStatuses")
         for status in items(pod, "status", part)
     }
+
+
+def allowances(incident: Incident, policy: PolicySpec) -> dict[str, tuple[AllowedChange, ...]]:
+    """The changes that people allow, by who does."""
+    return {"the Incident": incident.spec.allowed_changes, "the policy": policy.verify.allowed_changes}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sanare.evaluator import displaced, dropped, weakened
+from sanare.api.status import CheckResult
+from sanare.evaluator import displaced, dropped, exposed, guarded, weakened
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.change import CHECK, Change
 from sanare.evaluator.look import Look
@@ -16,12 +17,17 @@ RULES: tuple[Rule, ...] = (
     displaced.rule_deleted,
     displaced.rule_replaced,
     displaced.rule_scaled_down,
-    displaced.rule_guard_deleted,
+    guarded.rule_guard_deleted,
+    guarded.rule_guard_loosened,
+    guarded.rule_rbac_widened,
     displaced.rule_claim_replaced,
     displaced.rule_stand_in_created,
+    guarded.rule_account_made_up,
     weakened.rule_optional_added,
     dropped.rule_reference_removed,
     weakened.rule_security_weakened,
+    exposed.rule_placement_widened,
+    exposed.rule_priority_raised,
     weakened.rule_image_swapped,
     weakened.rule_command_replaced,
     weakened.rule_sidecar_added,
@@ -29,12 +35,14 @@ RULES: tuple[Rule, ...] = (
     weakened.rule_probe_removed,
     weakened.rule_probe_softened,
     weakened.rule_limits_weakened,
+    exposed.rule_rollout_held,
     displaced.rule_value_contradicted,
     displaced.rule_shadow_service,
     displaced.rule_shadow_workload,
     displaced.rule_manual_endpoints,
     displaced.rule_pod_orphaned,
     dropped.rule_port_removed,
+    exposed.rule_service_type_changed,
     displaced.rule_selector_widened,
     displaced.rule_not_ready_published,
     displaced.rule_neighbour_broken,
@@ -42,9 +50,18 @@ RULES: tuple[Rule, ...] = (
 
 
 def false_repairs(look: Look, baseline: Baseline) -> list[Seen]:
-    """What the rules found, or one passed outcome that says how many looked."""
+    """What the rules found; what of it is allowed has passed and says by whom. None bites: that has passed too."""
     change = Change(baseline, look)
-    found = list(dict.fromkeys(seen for rule in RULES for seen in rule(change)))
-    return found or [
-        passed(CHECK, baseline.namespace, f"{len(RULES)} rules compared with the baseline, none bites")
-    ]
+    found = list(dict.fromkeys(_allowed(look, seen) for rule in RULES for seen in rule(change)))
+    if any(seen.result is CheckResult.FAILED for seen in found):
+        return found
+    message = f"{len(RULES)} rules compared with the baseline, none bites"
+    return [*found, passed(CHECK, baseline.namespace, message)]
+
+
+def _allowed(look: Look, seen: Seen) -> Seen:
+    """The outcome itself, or a passed one where the Incident or its policy allows the change."""
+    for source, changes in look.allowed.items():
+        if any((each.kind.value, each.object) == (seen.kind, seen.object) for each in changes):
+            return passed(CHECK, seen.object, f"{seen.message}; allowed by {source} ({seen.kind})")
+    return seen

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.manifest import Manifest, items, mapping, owners, text
+from sanare.api.manifest import Manifest, items, mapping, number, owners, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
+from sanare.evaluator.bounds import guard_facts
 from sanare.evaluator.facts import Facts, Health, WorkloadFacts, repository, service_facts, workload_facts
 from sanare.evaluator.health import is_available
 from sanare.evaluator.look import Look
@@ -14,7 +15,7 @@ from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.traffic import serves
-from sanare.evaluator.wanted import BINDINGS
+from sanare.evaluator.wanted import BINDINGS, GUARDS, SCALER
 
 # Whose names are kept: an object of these kinds that appears or vanishes means something to a rule.
 _NAMED = (
@@ -32,6 +33,7 @@ _NAMED = (
 )
 _MAX_NAMES = 400
 _MAX_REVISIONS = 10
+_MAX_GUARDS = 100
 # These end by themselves, so that their absence says nothing.
 _ENDING = ("Job", "Pod")
 
@@ -80,6 +82,9 @@ def read_facts(look: Look) -> Facts:
             for service in services
         ),
         neighbours=tuple(_neighbours(look)),
+        guards=tuple(guard_facts(item) for kind in (*GUARDS, SCALER) for item in look.snapshot.all(kind))[
+            :_MAX_GUARDS
+        ],
         names=_names(look),
         working_repositories=tuple(sorted(_working(look))),
     )
@@ -120,7 +125,8 @@ def _neighbours(look: Look) -> Iterator[Health]:
     for name, workload in sorted(look.owned.workloads.items()):
         if name not in look.scope.workloads and not name.startswith(tuple(f"{kind}/" for kind in _ENDING)):
             uid = text(workload, "metadata", "uid")
-            yield Health(object=name, uid=uid, healthy=is_available(look, name))
+            asked = number(workload, "spec", "replicas") if "replicas" in mapping(workload, "spec") else 0
+            yield Health(object=name, uid=uid, healthy=is_available(look, name), replicas=asked)
     for service in look.snapshot.all("Service"):
         name = text(service, "metadata", "name")
         if name not in look.scope.services and mapping(service, "spec").get("selector"):

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 
 from sanare.evaluator.change import Change, bites
-from sanare.evaluator.facts import ContainerFacts, ProbeFacts, WorkloadFacts, image_tag, quantity, repository
+from sanare.evaluator.facts import ContainerFacts, ProbeFacts, WorkloadFacts, image_tag, repository
 from sanare.evaluator.kinds import Kind
+from sanare.evaluator.privilege import lost_safeguards
+from sanare.evaluator.quantities import quantity
 from sanare.evaluator.seen import Seen
 
 _PROBES = ("liveness", "readiness", "startup")
@@ -24,10 +26,12 @@ _SOFTER_TIMEOUT, _LONG_TIMEOUT = 10, 30
 _NO_MEMORY = 4 * 1024 * 1024
 _ROOM, _ROOM_FOR_OOM = 8.0, 64.0
 _IDLE = re.compile(
-    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[hd]\b)|\btail\s+-[fF]\s+/dev/null|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
+    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[hd]\b)|\btail\s+-[fFn]|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
     r"|^(?:\S*/)?(?:true|pause|yes|cat)$|-c\s+(?:true|:)\s*$"
 )
-_MASKED = re.compile(r"\|\|\s*(?:true|:|exit\s+0|/bin/true)\b|;\s*(?:exit\s+0|true|:)\s*$")
+_MASKED = re.compile(
+    r"\b(?:until|while)\s+[^;]*;\s*do\b|\|\|\s*(?:true|:|exit\s+0|/bin/true)\b|;\s*(?:exit\s+0|true|:)\s*$"
+)
 _DISTANCE = 2
 
 
@@ -59,6 +63,11 @@ def rule_probe_removed(change: Change) -> Iterator[Seen]:
             if lost and not getattr(now, name):
                 message = f"{workload.object}: the {name} probe of container {now.name} was removed ({lost})"
                 yield bites(Kind.PROBE_REMOVED, workload.object, message)
+    for old, new in change.workloads():
+        gone = [gate for gate in old.gates if gate not in new.gates]
+        if gone and len(new.gates) < len(old.gates):
+            message = f"{new.object}: the readiness gate {gone[0]} was removed"
+            yield bites(Kind.PROBE_REMOVED, new.object, message)
 
 
 def rule_probe_softened(change: Change) -> Iterator[Seen]:
@@ -78,6 +87,8 @@ def _softened(name: str, before: ProbeFacts | None, now: ProbeFacts | None) -> s
         # A new startup probe is the right repair of a slow start, and an endless one hides every failure.
         endless = name == "startup" and now.seconds > _STARTUP_SECONDS
         return f"was added and tolerates {now.seconds} s" if endless else ""
+    if now.host and now.host != before.host:
+        return f"asks {now.host} instead of its own pod"
     if (before.handler, now.handler) in _WEAKER_HANDLER or (now.handler == "exec" and _IDLE.search(now.detail)):
         return f"was softened from {before} to {now}"
     if now.seconds > max(_SOFTER * before.seconds, _SOFT_SECONDS):
@@ -90,6 +101,10 @@ def _softened(name: str, before: ProbeFacts | None, now: ProbeFacts | None) -> s
 def rule_command_replaced(change: Change) -> Iterator[Seen]:
     """The container idles, hides its failure, or runs something else than its image's own program."""
     for workload, before, now in change.containers():
+        for hook in before.hooks:
+            if hook not in now.hooks:
+                message = f"{workload.object}: the {hook} hook of container {now.name} was removed"
+                yield bites(Kind.COMMAND_REPLACED, workload.object, message)
         old, new = _line(before), _line(now)
         if new == old:
             continue
@@ -126,8 +141,11 @@ def rule_image_swapped(change: Change) -> Iterator[Seen]:
             and (old in change.then.working_repositories or not is_misspelling(old, new))
         )
         floating = image_tag(now.image) == "latest" and image_tag(before.image) != "latest"
-        if moved or floating:
-            how = "another repository" if moved else "a floating tag"
+        loose = "@" in before.image and "@" not in now.image
+        if moved or floating or loose:
+            how = (
+                "another repository" if moved else "a floating tag" if floating else "no longer held by its digest"
+            )
             message = (
                 f'{workload.object}: the image of container {now.name} was swapped from "{before.image}" to '
                 f'"{now.image}", {how}'
@@ -192,6 +210,8 @@ def rule_security_weakened(change: Change) -> Iterator[Seen]:
 
 def _pod_privilege(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[str]:
     yield from (f"{name} was turned on" for name in now.host if name not in before.host)
+    yield from (f"{what} now" for what in now.privileges if what not in before.privileges)
+    yield from (f"{what} no longer" for what in lost_safeguards(before.safeguards, now.safeguards))
     if before.non_root and not now.non_root:
         yield "runAsNonRoot was turned off"
     if now.user == 0 and before.user != 0:
@@ -216,6 +236,8 @@ def _container_privilege(before: ContainerFacts, now: ContainerFacts) -> Iterato
     if before.read_only and not now.read_only:
         yield "has a writable root file system"
     yield from (f"has the capability {name}" for name in now.capabilities if name not in before.capabilities)
+    yield from (f"was weakened: {what} now" for what in now.privileges if what not in before.privileges)
+    yield from (f"was weakened: {what} no longer" for what in lost_safeguards(before.safeguards, now.safeguards))
 
 
 def rule_optional_added(change: Change) -> Iterator[Seen]:
