@@ -15,7 +15,7 @@ import yaml
 from sanare.api.incident import Incident
 from sanare.api.model import API_VERSION
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckOutcome, Verdict
+from sanare.api.status import CheckOutcome, Result, Verdict
 from sanare.evaluator.declared.asker import Means
 from sanare.evaluator.evaluator import Evaluator
 from sanare.kube.client import KubeClient
@@ -96,6 +96,13 @@ class Shop:
         metadata = {"name": "one", "namespace": "default", "uid": self.uid}
         return Incident.parse({"metadata": metadata, "spec": {**SPEC, "checks": checks}})
 
+    async def healthy(self) -> None:
+        """Return when it works."""
+        while True:
+            if (await self.verdict()).result is Result.FIXED:
+                return
+            await asyncio.sleep(0.2)
+
     async def jobs(self) -> int:
         """How many Jobs there are."""
         return len((await self.client.list(BY_KIND["Job"], "default")).items)
@@ -112,6 +119,5 @@ async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
             incident = await client.create(BY_KIND["Incident"], "default", spec)
             made = Shop(client, incident["metadata"]["uid"])
             async with asyncio.timeout(30):
-                while (await made.verdict()).result != "Fixed":
-                    await asyncio.sleep(0.2)
+                await made.healthy()
             yield made

@@ -11,6 +11,9 @@ from tests.integration.checks.conftest import Shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+KEYS = {"as": "keys", "apiVersion": "v1", "kind": "Secret", "name": "keys"}
+GADGET = {"as": "web", "apiVersion": "example.org/v1", "kind": "Gadget", "name": "web"}
+UP = {"query": "up", "op": ">", "value": 0}
 WEB = {"as": "web", "kind": "Deployment", "name": "web"}
 CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("http", {"http": {"service": "web"}}, "Passed", "", "is answered with 200"),
@@ -56,14 +59,14 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ),
     (
         "cel without the kind",
-        {"cel": {"expression": "web.spec.x", "objects": [{**WEB, "kind": "Gadget", "apiVersion": "example.org/v1"}]}},
+        {"cel": {"expression": "web.spec.x", "objects": [GADGET]}},
         "Unknown",
         "NotFound",
         "example.org",
     ),
     (
         "cel of a Secret",
-        {"cel": {"expression": "k.data.size() > 0", "objects": [{"as": "k", "apiVersion": "v1", "kind": "Secret", "name": "keys"}]}},
+        {"cel": {"expression": "keys.data.size() > 0", "objects": [KEYS]}},
         "Unknown",
         "Forbidden",
         "Secrets are not read",
@@ -75,7 +78,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
         "Unknown",
         "not a boolean",
     ),
-    ("promql without a server", {"promql": {"query": "up", "op": ">", "value": 0}}, "Unknown", "Unknown", "SANARE_PROM"),
+    ("promql without a server", {"promql": UP}, "Unknown", "Unknown", "SANARE_PROM"),
 ]  # fmt: skip
 
 

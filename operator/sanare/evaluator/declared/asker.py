@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from sanare.api.checks import Check, HttpCheck, JobCheck, Origin, PromqlCheck, TcpCheck
 from sanare.api.incident import Incident
-from sanare.api.manifest import text
+from sanare.api.manifest import dig, number, text
 from sanare.api.status import CheckResult
 from sanare.evaluator.declared import direct, expression, prometheus, proxied
 from sanare.evaluator.declared.destination import destination
@@ -159,16 +159,18 @@ class Asker:
 
 
 def read_output(ended: Ended) -> Reply:
-    """What a probe pod's program printed."""
+    """What a probe pod's program printed. A line that is not its own tells nothing, not even an open port."""
     try:
         said = json.loads(ended.output.strip().splitlines()[-1])
-        body = base64.b64decode(text(said, "body"))
+        body = base64.b64decode(text(said, "body"), validate=True)
     except (ValueError, IndexError):
-        said = one_line(ended.output.decode("utf-8", "replace"), 200)
-        why = f"the probe pod ended with exit code {ended.exit_code}: {said}"
+        said, body = None, b""
+    status, failure = number(said, "status"), one_line(text(said, "failure"), 200)
+    if not (status or failure or dig(said, "open") is True):
+        printed = one_line(ended.output.decode("utf-8", "replace"), 200)
+        why = f"the probe pod ended with exit code {ended.exit_code}: {printed}"
         return Reply(failure=why, unknown=Kind.UNKNOWN)
-    status = said.get("status") if isinstance(said, dict) else None
-    return Reply(status if isinstance(status, int) else 0, body, one_line(text(said, "failure"), 200))
+    return Reply(status, body, failure)
 
 
 def judge_job(name: str, check: JobCheck, ended: Ended | Reply) -> Seen:

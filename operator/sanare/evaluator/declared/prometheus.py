@@ -142,7 +142,7 @@ def read(status: int, body: bytes) -> Data | Reply:
         return _error(status, answer)
     try:
         series = tuple(_series(mapping(answer, "data")))
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError):
         return Reply(failure="Prometheus sent something else than series of numbers", unknown=Kind.UNKNOWN)
     raw = mapping(answer).get("warnings")
     return Data(series, tuple(str(one) for one in raw) if isinstance(raw, list) else ())
