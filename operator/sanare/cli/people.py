@@ -72,5 +72,5 @@ async def _show(kube: KubeClient, incident: Incident) -> int:
     entries = {entry.seq: entry for part in [*records, incident.status.audit.recent] for entry in part}
     for seq in sorted(entries):
         entry = entries[seq]
-        print(f"{entry.seq:>4}  {to_rfc3339(entry.at)}  {entry.event:<16} {entry.detail}")
+        print(f"{entry.seq:>4}  {to_rfc3339(entry.at)}  {entry.event:<18} {entry.detail}")
     return 0

@@ -119,9 +119,10 @@ def _with_others(seen: Sequence[Seen]) -> str:
 
 
 def _health_in_words(look: Look, seen: Sequence[Seen]) -> str:
-    asked = [each.message for each in seen if each.name == "reachability"]
+    asked = [each.message for each in seen if each.name == "reachability"][:1]
+    tried = [each.message for each in seen if each.name == "durability"]
     subject = ", ".join((*look.scope.workloads, *(f"Service/{name}" for name in look.scope.services)))
-    return f"{subject}: every check passes{'; ' + asked[0] if asked else ''}"
+    return "; ".join([f"{subject}: every check passes", *asked, *tried])
 
 
 def look_at(
