@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,6 +24,8 @@ from sanare.text import one_line
 SECONDS = 10.0  # for the process as a whole; its own limit of processor time is far below
 _OBJECT_BYTES = 256 * 1024
 _ARGV = (sys.executable, "-I", "-m", "sanare.evaluator.declared.cel_process")
+# The variable that a macro binds: `list.all(x, ...)`.
+_BOUND = re.compile(r"\b(?:all|exists|exists_one|map|filter|bind)\(\s*(\w+)\s*,")
 _SORTS = {"missing": Kind.EMPTY}
 
 
@@ -81,7 +84,11 @@ async def fault(check: CelCheck) -> str:
     answer = await _run({"expression": check.expression})
     if isinstance(answer, Reply):
         return answer.failure if answer.unknown is Kind.UNKNOWN else ""
-    return one_line(text(answer, "error"), 300)
+    if text(answer, "error"):
+        return one_line(text(answer, "error"), 300)
+    known = {each.variable for each in check.objects} | set(_BOUND.findall(check.expression))
+    strange = sorted(set(map(str, answer.get("refers") or ())) - known)
+    return f"{', '.join(strange)}: no object is read as that" if strange else ""
 
 
 async def _run(request: Mapping[str, Any]) -> Mapping[str, Any] | Reply:
