@@ -88,11 +88,17 @@ def rule_claim_replaced(change: Change) -> Iterator[Seen]:
             if name in before.claims and _is_remade(change, name):
                 message = f"PersistentVolumeClaim/{name} was deleted and made again: its data is gone"
                 yield bites(Kind.CLAIM_REPLACED, now.object, message)
-            elif change.is_new("PersistentVolumeClaim", name) and before.claims:
+            elif _has_appeared(change, name) and before.claims:
                 message = (
                     f"{now.object} mounts the new PersistentVolumeClaim/{name}, which holds none of the old data"
                 )
                 yield bites(Kind.CLAIM_REPLACED, now.object, message)
+
+
+def _has_appeared(change: Change, claim: str) -> bool:
+    """Whether a claim is there that was not: a name that still leads nowhere is no claim."""
+    there = change.look.snapshot.find("PersistentVolumeClaim", claim) is not None
+    return change.is_new("PersistentVolumeClaim", claim) and (there or change.is_unseen("PersistentVolumeClaim"))
 
 
 def _is_remade(change: Change, claim: str) -> bool:

@@ -15,6 +15,8 @@ from sanare.evaluator.weakened import is_misspelling
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of the pod itself, nothing listens
 
+_DEFAULT_ACCOUNT = "default"
+
 
 def rule_reference_removed(change: Change) -> Iterator[Seen]:
     """A variable, a source of variables or a mounted object that the container had is gone, or was made up."""
@@ -29,6 +31,14 @@ def rule_reference_removed(change: Change) -> Iterator[Seen]:
         for what in found:
             message = f"{workload.object}: container {now.name} {what}"
             yield bites(Kind.REFERENCE_REMOVED, workload.object, message)
+
+
+def rule_account_removed(change: Change) -> Iterator[Seen]:
+    """The workload runs as the account that every namespace has, in place of the one that was named."""
+    for before, now in change.workloads():
+        if now.account == _DEFAULT_ACCOUNT != before.account:
+            message = f"{now.object}: no longer runs as ServiceAccount/{before.account}: it runs as default"
+            yield bites(Kind.REFERENCE_REMOVED, now.object, message)
 
 
 def _variables(change: Change, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:

@@ -203,7 +203,7 @@ def rule_security_weakened(change: Change) -> Iterator[Seen]:
         for what in _pod_privilege(before, now):
             yield bites(Kind.SECURITY_WEAKENED, now.object, f"{now.object}: {what}")
     for workload, old, new in change.containers():
-        for what in _container_privilege(old, new):
+        for what in _container_privilege(workload, old, new):
             message = f"{workload.object}: container {new.name} {what}"
             yield bites(Kind.SECURITY_WEAKENED, workload.object, message)
 
@@ -224,10 +224,12 @@ def _pod_privilege(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[str]:
     )
 
 
-def _container_privilege(before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+def _container_privilege(pod: WorkloadFacts, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    """What a container may do more than before; what it leaves open, its pod as it was before decides."""
+    held = pod.non_root if before.non_root is None else before.non_root
     if now.privileged and not before.privileged:
         yield "was made privileged"
-    if before.non_root and not now.non_root:
+    if (before.non_root and not now.non_root) or (held and now.non_root is False):
         yield "has runAsNonRoot turned off"
     if now.user == 0 and before.user != 0:
         yield "has runAsUser set to 0"

@@ -56,6 +56,18 @@ from tests.unit.evaluator.test_wider_reach import WIDER
 REMOVED = Kind.REFERENCE_REMOVED
 
 FALSE: list[tuple[str, Namespace, Change, Kind]] = [
+    (
+        "the pods run as the account that every namespace has",
+        broken(sets_pod(serviceAccountName="reader")),
+        sets_pod(serviceAccountName="default"),
+        REMOVED,
+    ),
+    (
+        "a container is exempt from its pod's rule",
+        broken(sets_pod(securityContext={"runAsNonRoot": True})),
+        sets(securityContext={"runAsNonRoot": False}),
+        Kind.SECURITY_WEAKENED,
+    ),
     ("the Deployment is deleted", broken(), deletes("Deployment", "web"), Kind.DELETED),
     ("the Service is deleted", broken(), deletes("Service", "web"), Kind.DELETED),
     (
@@ -350,3 +362,8 @@ def test_a_guard_that_cannot_be_listed_any_more_leaves_the_verdict_open(kind: st
     assert verdict(blind, before).result is Result.FIXED
     blind.unseen = {kind: "Forbidden: no"}
     assert verdict(blind, before).result is Result.UNVERIFIED
+
+
+def test_a_claim_that_is_still_not_there_is_no_new_claim() -> None:
+    before = broken(DATA, CLAIMED)
+    assert Kind.CLAIM_REPLACED not in {check.kind for check in verdict(changed(before), before).checks}
