@@ -141,7 +141,7 @@ async def _perform(run: _Run, stage: Stage) -> ControlOutcome:
     evaluator = Evaluator(stage.client)
     incident = scenario.placed(stage.namespace)
     baseline, first = await evaluator.capture(incident, run.plan.policy)
-    await stage.terminal.follow(run.control.steps, {"NONCE": stage.nonce})
+    await stage.terminal.follow(run.control.steps, {"NONCE": stage.nonce, "NAMESPACE": stage.namespace})
     acted, since = monotonic(), datetime.now(UTC)
     verdict, _ = await evaluator.verify(incident, run.plan.policy, baseline, previous=first, since=since)
     seconds = round(monotonic() - acted, 1)

@@ -104,7 +104,7 @@ def _is_repaired(fault: Fault, scene: Scene) -> bool:
         named = isinstance(value, list) and isinstance(step, str)
         value = _named(value, str(step)) if named else dig(value, step)
     if found is None:
-        return False
+        return fault.path == ("metadata", "name") and None in fault.any_of
     return value in fault.any_of if fault.any_of else value is not None
 
 

@@ -74,7 +74,8 @@ class Fault(_File):
 
     Attributes:
         path: keys and list positions from the object's root; a word finds the list entry of that name.
-        any_of: values that are right, null for an absent field; empty means that the field must only exist.
+        any_of: values that are right, null for an absent field or, with the path left out, for an object that is
+            to go; empty means that the field must only exist.
         derived_from: where whoever repairs can read one of them.
     """
 
