@@ -132,7 +132,7 @@ class Durability(Model):
     uid: str = Field(default="", max_length=64)
     """Its uid: this very pod is deleted and no other."""
     at: Time
-    """When the state was reached."""
+    """When the deletion began; of the other states, when they were reached."""
     message: str = Field(default="", max_length=1024)
     """Why it is blocked."""
 

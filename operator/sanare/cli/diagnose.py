@@ -13,7 +13,7 @@ from sanare.cli.table import Screen, pairs
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.namespace import Survey, survey
 from sanare.diagnosis.render import render_command
-from sanare.errors import ConfigError
+from sanare.errors import ConfigError, InvalidIncident
 from sanare.evaluator.wanted import TARGET_KINDS
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND, RESOURCES
@@ -26,7 +26,10 @@ _COLOURS = {Confidence.HIGH: "red", Confidence.MEDIUM: "yellow"}
 async def command(kube: KubeClient, arguments: argparse.Namespace) -> int:
     """Print what was found. Raises SanareError."""
     target = read_target(arguments.target) if arguments.target else None
-    found = await survey(kube, arguments.namespace, target)
+    try:
+        found = await survey(kube, arguments.namespace, target)
+    except InvalidIncident as error:  # its words end with advice for the writer of an Incident
+        raise ConfigError(str(error).partition(";")[0]) from error
     if arguments.output == "json":
         print(json.dumps(as_json(arguments.namespace, found), indent=2, ensure_ascii=False))
     else:

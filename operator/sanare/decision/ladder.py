@@ -171,7 +171,8 @@ def _healthy(
         return Finish(Outcome.FIXED, reason)
     if made.durability is not None and made.durability.state is DurabilityState.DELETED:
         return Judge(made)
-    return _recheck_or_wait(now, checked) if escalated else Disrupt(made)
+    watching = escalated or policy.mode.tighter(incident.spec.mode) is Mode.OBSERVE
+    return _recheck_or_wait(now, checked) if watching else Disrupt(made)
 
 
 def _untouched(incident: Incident, escalated: str, reason: str, *, now: datetime, checked: datetime | None) -> Step:

@@ -52,6 +52,7 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
     unseen: dict[str, str] = {}
     targets = [target] if target is not None else await _targets(kube, namespace, unseen)
     if not targets:
+        await _refuse_missing(kube, namespace)
         return Survey((), 0, (), unseen)
     evaluator = Evaluator(kube)
     whole = await evaluator.snapshot(_about(namespace, targets))
@@ -73,8 +74,18 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
     return Survey(tuple(found), len(targets), named, unseen, max(len(failing) - _MOST, 0))
 
 
+async def _refuse_missing(kube: KubeClient, namespace: str) -> None:
+    """Raise InvalidIncident for a namespace that does not exist: an empty one is well."""
+    try:
+        await kube.get(BY_KIND["Namespace"], "", namespace)
+    except errors.NotFound as error:
+        raise errors.InvalidIncident("NamespaceGone", f"namespace {namespace} does not exist") from error
+    except errors.Forbidden:
+        return  # without the right to read namespaces nobody can tell
+
+
 async def _targets(kube: KubeClient, namespace: str, unseen: dict[str, str]) -> list[Target]:
-    """Everything that nothing of the namespace owns. What may not be listed is told in `unseen`."""
+    """Every workload, bare pod and Service. What may not be listed is told in `unseen`."""
     found: list[Target] = []
     for kind in _KINDS:
         try:
@@ -82,8 +93,13 @@ async def _targets(kube: KubeClient, namespace: str, unseen: dict[str, str]) -> 
         except (errors.Forbidden, errors.NotFound) as error:
             unseen[kind] = f"{type(error).__name__}: {error}"
             continue
-        found += [_target(item) for item in listed.items if next(owners(item), None) is None]
+        found += [_target(item) for item in listed.items if _is_standing(item)]
     return found
+
+
+def _is_standing(manifest: Manifest) -> bool:
+    """Whether nothing owns it, and it has not done its work already."""
+    return next(owners(manifest), None) is None and text(manifest, "status", "phase") != "Succeeded"
 
 
 def _target(manifest: Manifest) -> Target:

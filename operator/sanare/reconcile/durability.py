@@ -35,6 +35,7 @@ async def disrupt(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Disr
     is_begun = begun is not None and begun.state is DurabilityState.INTENDED
     pod = _that_very_pod(snapshot, begun) if begun is not None and is_begun else None
     if is_begun and pod is None:
+        chronicle.note("DurabilityDeleted", f"attempt {step.attempt.number}: the pod is gone after a restart")
         await trial.deleted()
     elif verdict.result is not Result.FIXED:
         await trial.back_to_the_judge()

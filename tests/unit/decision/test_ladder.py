@@ -231,6 +231,12 @@ CASES = (
         DURABLE,
     ),
     Case(
+        "but not where it was tightened to Observe meanwhile",
+        fixed(attempts=(REPAIRED,), spec=OBSERVE),
+        step.Wait(minutes(1)),
+        DURABLE,
+    ),
+    Case(
         "a deletion that a crash cut off is gone on with",
         fixed(attempts=(tried(DurabilityState.INTENDED),)),
         step.Disrupt(tried(DurabilityState.INTENDED)),
