@@ -168,7 +168,9 @@ class KubeClient:
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """One request whose answer the caller reads. Raises Unreachable when there is none in time."""
+        """One request whose answer the caller reads. Raises Unreachable when there is none in time, Invalid for a
+        redirect: none is followed.
+        """
         sent = dict(headers or {})
         parameters: list[Any] = []
         await self._api.update_params_for_auth(sent, parameters, ["BearerToken"], path, method, body)
@@ -185,8 +187,6 @@ class KubeClient:
                 _request_timeout=aiohttp.ClientTimeout(total=limit, connect=10),
             )
             response: aiohttp.ClientResponse = answer.response
-        except _Redirected as moved:
-            response = moved.response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise errors.Unreachable(f"{method} {path}: no answer from the API server ({_cause(error)})") from error
         try:
@@ -208,14 +208,19 @@ class KubeClient:
         limit: int = _BODY_LIMIT,
     ) -> RawAnswer:
         """One request, its answer read to at most `limit` bytes. Raises Unreachable; a bad status is an answer."""
-        async with self.stream(method, path, query=query, body=body, headers=headers, timeout=timeout) as response:
-            chunks, size = [], 0
-            async for chunk in response.content.iter_chunked(65536):
-                chunks.append(chunk)
-                size += len(chunk)
-                if size >= limit:
-                    break
-            return RawAnswer(response.status, b"".join(chunks)[:limit], response.content_type)
+        try:
+            async with self.stream(
+                method, path, query=query, body=body, headers=headers, timeout=timeout
+            ) as response:
+                chunks, size = [], 0
+                async for chunk in response.content.iter_chunked(65536):
+                    chunks.append(chunk)
+                    size += len(chunk)
+                    if size >= limit:
+                        break
+                return RawAnswer(response.status, b"".join(chunks)[:limit], response.content_type)
+        except _Redirected as moved:
+            return RawAnswer(moved.status, b"", "")
 
     async def request(
         self,
@@ -315,10 +320,8 @@ class KubeClient:
         await self.request("DELETE", resource.path(namespace, name), body=body)
 
 
-class _Redirected(Exception):  # a turn in the flow, not an error
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        super().__init__(response.status)
-        self.response = response
+class _Redirected(errors.Invalid):
+    """The answer is a redirect; its body is not read."""
 
 
 def _no_redirects() -> aiohttp.TraceConfig:
@@ -327,7 +330,7 @@ def _no_redirects() -> aiohttp.TraceConfig:
     async def stop(
         session: aiohttp.ClientSession, context: object, about: aiohttp.TraceRequestRedirectParams
     ) -> None:
-        raise _Redirected(about.response)
+        raise _Redirected("the answer is a redirect, which is not followed", status=about.response.status)
 
     trace = aiohttp.TraceConfig()
     trace.on_request_redirect.append(stop)

@@ -103,6 +103,18 @@ class Shop:
                 return
             await asyncio.sleep(0.2)
 
+    async def made(self) -> int:
+        """How many pods Jobs of checks have had so far."""
+        events = await self.client.list(BY_KIND["Event"], "default", fields="reason=SuccessfulCreate")
+        return sum(event["involvedObject"]["name"].startswith("sanare-check-") for event in events.items)
+
+    async def job(self) -> None:
+        """Return when there is a Job."""
+        while True:
+            if await self.jobs():
+                return
+            await asyncio.sleep(0.1)
+
     async def jobs(self) -> int:
         """How many Jobs there are."""
         return len((await self.client.list(BY_KIND["Job"], "default")).items)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from sanare import errors
+from sanare.api.model import API_VERSION
+from sanare.api.policy import PolicySpec
 from sanare.api.status import Result
-from tests.integration.checks.conftest import Shop
+from sanare.evaluator.evaluator import Evaluator
+from sanare.kube.resources import BY_KIND
+from tests.integration.checks.conftest import SPEC, Shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -132,3 +139,57 @@ async def test_a_check_that_could_not_be_asked_leaves_the_verdict_open(shop: Sho
     verdict = await shop.verdict({"name": "gone", "http": {"service": "none"}})
     assert verdict.result is Result.UNVERIFIED
     assert "Service/none does not exist" in verdict.reason
+
+
+async def test_a_verification_runs_a_job_once_for_all_its_looks(shop: Shop) -> None:
+    job = {"name": "job", "job": {"image": "shop.local/tools:3.1", "command": ["true"]}}
+    policy = PolicySpec.parse({"verify": {"allowPods": True, "hold": "3s", "checks": [job]}})
+    evaluator, about = Evaluator(shop.client), shop.incident()
+    baseline, _ = await evaluator.capture(about, PolicySpec())
+    before = await shop.made()
+    verdict, _ = await evaluator.verify(about, policy, baseline, previous=None, since=datetime.now(UTC))
+    assert verdict.result is Result.FIXED, verdict.reason
+    assert "declared/policy/job" in {each.name for each in verdict.checks}
+    assert await shop.made() - before == 1
+
+
+async def test_the_jobs_of_a_check_are_no_part_of_what_is_looked_at(shop: Shop) -> None:
+    evaluator, about = Evaluator(shop.client), shop.incident()
+    job = {"name": "job", "job": {"image": "shop.local/tools:3.1", "command": ["sleep", "600"], "timeout": "4s"}}
+    policy = PolicySpec.parse({"verify": {"allowPods": True, "checks": [job]}})
+    running = asyncio.create_task(evaluator.judge_now(about, policy, None))
+    async with asyncio.timeout(4):
+        await shop.job()
+        seen = await evaluator.snapshot(about)
+    assert not [pod for pod in seen.all("Pod") if pod["metadata"]["name"].startswith("sanare-check-")]
+    await running
+
+
+async def test_a_check_that_cannot_be_asked_is_refused_with_its_name(shop: Shop) -> None:
+    about = shop.incident({"name": "mine", "cel": {"expression": "web.spec >", "objects": [WEB]}})
+    with pytest.raises(errors.InvalidIncident, match="declared/mine: the expression is not usable") as refused:
+        await Evaluator(shop.client).refuse_invalid_checks(about, PolicySpec())
+    assert refused.value.reason == "InvalidCheck"
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("two members", {"rollout": {"name": "web"}, "tcp": {"service": "web", "port": "80"}}, "exactly one of"),
+    ("no member", {}, "exactly one of"),
+    ("a pattern", {"http": {"service": "web", "matches": "("}}, "rule evaluation error"),
+    ("a Secret", {"cel": {"expression": "true", "objects": [KEYS]}}, "Secrets are not read"),
+    ("a sign", {"promql": {**UP, "op": "~"}}, "op"),
+    ("a variable", {"cel": {"expression": "true", "objects": [{**WEB, "as": "W"}]}}, "as"),
+    ("an origin", {"http": {"service": "web", "from": "Anywhere"}}, "from"),
+    ("a URL for a path", {"http": {"service": "web", "path": "http://x"}}, "path"),
+    ("too long a job", {"job": {"image": "x", "timeout": "11m"}}, "from 1s to 10m"),
+]
+
+
+@pytest.mark.parametrize(("check", "says"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
+async def test_the_api_server_refuses_a_check_that_says_nothing_sound(
+    shop: Shop, check: dict[str, Any], says: str
+) -> None:
+    spec = {**SPEC, "checks": [{"name": "mine", **check}]}
+    body = {"apiVersion": API_VERSION, "kind": "Incident", "metadata": {"name": "two"}, "spec": spec}
+    with pytest.raises(errors.Invalid, match=says):
+        await shop.client.create(BY_KIND["Incident"], "default", body)
