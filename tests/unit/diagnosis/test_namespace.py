@@ -1,0 +1,61 @@
+"""A namespace looked at without an Incident: what is asked about, what is left out, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from sanare import errors
+from sanare.api.incident import Target
+from sanare.diagnosis.namespace import survey
+from sanare.evaluator.snapshot import Answer
+from tests.unit.evaluator.fake_kube import FakeKube
+from tests.unit.evaluator.namespace import Namespace, named, service, shop, workload
+
+
+async def test_where_everything_works_nothing_is_found() -> None:
+    found = await survey(FakeKube(shop()).door, "shop")
+    assert (found.findings, found.failing, found.looked_at) == ((), (), 4)
+
+
+async def test_a_service_that_does_not_answer_is_found_and_its_neighbours_are_not() -> None:
+    namespace = shop()
+    namespace.silent["web"] = Answer(failure="connection refused")
+    found = await survey(FakeKube(namespace).door, "shop")
+    assert set(found.failing) <= {"Deployment/web", "Service/web"}
+    assert len(found.failing) == 1
+
+
+async def test_one_target_is_looked_at_alone() -> None:
+    namespace = shop()
+    namespace.silent["web"] = Answer(failure="connection refused")
+    found = await survey(FakeKube(namespace).door, "shop", Target(kind="Deployment", name="api"))
+    assert (found.failing, found.looked_at) == ((), 1)
+
+
+async def test_what_has_done_its_work_is_not_asked_about() -> None:
+    done = named("Pod", "migration")
+    done["status"] = {"phase": "Succeeded"}
+    found = await survey(FakeKube(shop().add(done)).door, "shop")
+    assert (found.failing, found.looked_at) == ((), 4)
+
+
+async def test_what_may_not_be_listed_is_told() -> None:
+    kube = FakeKube(shop(), {"StatefulSet": errors.Forbidden("no such right", status=403)})
+    found = await survey(kube.door, "shop")
+    assert found.unseen["StatefulSet"].startswith("Forbidden: ")
+
+
+async def test_an_empty_namespace_is_well_and_a_missing_one_is_refused() -> None:
+    assert (await survey(FakeKube(Namespace()).door, "shop")).looked_at == 0
+    with pytest.raises(errors.InvalidIncident, match="namespace shop does not exist"):
+        await survey(FakeKube(Namespace(), namespaces=()).door, "shop")
+
+
+async def test_the_number_that_is_looked_into_is_bounded() -> None:
+    namespace = Namespace()
+    for number in range(45):
+        namespace.add(*workload(f"w{number}"), service(f"w{number}"))
+        namespace.silent[f"w{number}"] = Answer(failure="connection refused")
+        namespace.objects["Deployment"][-1]["spec"]["replicas"] = 0
+    found = await survey(FakeKube(namespace).door, "shop")
+    assert (len(found.failing), found.left_out) == (45, 5)
