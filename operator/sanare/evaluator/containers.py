@@ -20,7 +20,9 @@ _CONFIG = {"CreateContainerConfigError"}
 _START = {"CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun", "PostStartHookError"}
 _MOUNT = ("FailedMount", "FailedAttachVolume", "FailedMapVolume")
 # A scheduler's refusal for these words does not go away with time.
-_NO_NODE_EVER = ("node affinity", "node selector", "taint", "not found", "unbound immediate")
+_NO_NODE_EVER = ("node affinity", "node selector", "taint", "not found")
+# Claims are matched with volumes four times a minute.
+_UNBOUND, _BINDING_SECONDS = "unbound immediate", 40.0
 _NAMED_POD = re.compile(r'^(?:pods? "[^"]*" is forbidden: |Error creating: )+')
 _MISSING_CONFIG_MAP = re.compile(r'configmap "([^"]+)" not found')
 _SETTLED_RESTARTS = 2
@@ -48,6 +50,7 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
     if text(scheduled, "status") == "False":
         why = one_line(text(scheduled, "message"), 200)
         settles = 5.0 if any(words in why for words in _NO_NODE_EVER) else None
+        settles = _BINDING_SECONDS if _UNBOUND in why else settles
         yield failed(
             CHECK, Kind.UNSCHEDULABLE, workload, f"{workload}: no node takes its pod: {why}", settles=settles
         )

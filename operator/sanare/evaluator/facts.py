@@ -22,7 +22,7 @@ from sanare.evaluator.privilege import (
 
 _WORD = 200
 # Volumes that show an object of the namespace, and are no empty or local directory.
-BACKED = ("configMap", "secret", "persistentVolumeClaim", "projected", "csi")
+BACKED = ("configMap", "secret", "persistentVolumeClaim", "volumeClaimTemplate", "projected", "csi")
 
 
 class ProbeFacts(Model):
@@ -155,12 +155,17 @@ class ServiceFacts(Model):
 
 
 class Health(Model):
-    """Whether one object outside the scope works, and how many replicas it asks for where it says so."""
+    """Whether one object outside the scope works, and how many replicas it asks for where it says so.
+
+    Attributes:
+        lacks: what of ConfigMaps it needs and did not find even then.
+    """
 
     object: str
     uid: str
     healthy: bool
     replicas: int = 0
+    lacks: tuple[str, ...] = ()
 
 
 class Facts(Model):
@@ -204,7 +209,10 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
     """Read one workload."""
     template = pod_template(workload)
     spec = mapping(template, "spec")
-    volumes = tuple(_volume(volume) for volume in items(spec, "volumes"))
+    volumes = (
+        *(_volume(volume) for volume in items(spec, "volumes")),
+        *(_claimed(text(each, "metadata", "name")) for each in items(workload, "spec", "volumeClaimTemplates")),
+    )
     read = tuple(_container(container, spec, init=init) for container, init in containers(template))
     return WorkloadFacts(
         object=key(workload),
@@ -383,6 +391,11 @@ def _volume(volume: Manifest) -> VolumeFacts:
 def _has_optional_source(projected: Manifest) -> bool:
     sources = items(projected, "sources")
     return any(mapping(each, kind).get("optional") is True for each in sources for kind in ("configMap", "secret"))
+
+
+def _claimed(template: str) -> VolumeFacts:
+    """The volume that each pod of a StatefulSet gets from a claim of its own."""
+    return VolumeFacts(volume=template, source="volumeClaimTemplate", name=template)
 
 
 def _volume_names(volumes: tuple[VolumeFacts, ...], source: str) -> set[str]:

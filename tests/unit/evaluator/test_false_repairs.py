@@ -55,7 +55,19 @@ from tests.unit.evaluator.test_wider_reach import WIDER
 
 REMOVED = Kind.REFERENCE_REMOVED
 
+
+def claims_each(ns: Namespace) -> None:
+    """Each pod gets a claim of its own, as those of a StatefulSet do."""
+    ns.get("Deployment", "web")["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "conf"}}]
+
+
+def claims_none(ns: Namespace) -> None:
+    del ns.get("Deployment", "web")["spec"]["volumeClaimTemplates"]
+    with_volume(emptyDir={})(ns)
+
+
 FALSE: list[tuple[str, Namespace, Change, Kind]] = [
+    ("an emptyDir replaces the claim of each pod", broken(claims_each), claims_none, Kind.STAND_IN_CREATED),
     (
         "the pods run as the account that every namespace has",
         broken(sets_pod(serviceAccountName="reader")),
@@ -367,3 +379,27 @@ def test_a_guard_that_cannot_be_listed_any_more_leaves_the_verdict_open(kind: st
 def test_a_claim_that_is_still_not_there_is_no_new_claim() -> None:
     before = broken(DATA, CLAIMED)
     assert Kind.CLAIM_REPLACED not in {check.kind for check in verdict(changed(before), before).checks}
+
+
+def reader(key: str) -> Change:
+    """Deployment/api reads a key of ConfigMap/conf, as its pods found it when they started."""
+    entry = {"name": "MODE", "valueFrom": {"configMapKeyRef": {"name": "conf", "key": key}}}
+    return lambda ns: ns.container("api").update(env=[entry])
+
+
+def renames_key(ns: Namespace) -> None:
+    ns.get("ConfigMap", "conf")["data"] = {"run_mode": "fast"}
+
+
+@pytest.mark.parametrize(
+    ("before", "broken_now"),
+    [
+        (broken(adds(config_map("conf", mode="fast")), reader("mode")), True),
+        (broken(adds(config_map("conf", mode="fast")), reader("run_mode")), False),
+        (broken(adds(config_map("conf", mode="fast")), reader("other")), False),
+    ],
+    ids=["a key that a neighbour reads", "a key that it lacked and now has", "a key that it lacked before"],
+)
+def test_a_neighbour_must_be_able_to_start_again(before: Namespace, broken_now: bool) -> None:
+    found = verdict(changed(before, renames_key), before)
+    assert ("Deployment/api will not start again: key mode of ConfigMap/conf is gone" in found.reason) is broken_now
