@@ -101,7 +101,8 @@ def _workload(obj: Obj, old: Obj | None) -> Iterator[Cause]:
     elif selector is not None and not (selector.get("matchLabels") or selector.get("matchExpressions")):
         yield Cause("spec.selector", "Invalid value: {}: empty selector is invalid for deployment")
     spec = dig(obj, "spec", "template", "spec") or {}
-    yield from pod_spec_causes(spec, "spec.template.spec", restart=("Always",))
+    claimed = tuple(name_of(claim) for claim in dig(obj, "spec", "volumeClaimTemplates") or ())
+    yield from pod_spec_causes(spec, "spec.template.spec", restart=("Always",), claimed=claimed)
     yield from _strategy(obj)
     if old is not None and dig(old, "spec", "selector") != selector:
         yield Cause("spec.selector", f"Invalid value: {_go_json(selector)}: field is immutable")

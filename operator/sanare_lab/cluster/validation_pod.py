@@ -40,9 +40,11 @@ def port_causes(value: Any, path: str) -> Iterator[Cause]:
             yield bad(path, value, "must contain at least one letter (a-z)")
 
 
-def pod_spec_causes(spec: Obj, path: str, *, restart: tuple[str, ...]) -> Iterator[Cause]:
-    """What is wrong with a pod spec; `restart` are the restart policies that its owner allows."""
-    volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
+def pod_spec_causes(
+    spec: Obj, path: str, *, restart: tuple[str, ...], claimed: tuple[str, ...] = ()
+) -> Iterator[Cause]:
+    """What is wrong with a pod spec; its owner allows the policies `restart` and gives the volumes `claimed`."""
+    volumes = {*claimed, *(volume.get("name") for volume in spec.get("volumes") or ())}
     if not spec.get("containers"):
         yield Cause(f"{path}.containers", "Required value", REQUIRED)
     seen: set[str] = set()
