@@ -115,7 +115,12 @@ def means(settings: Settings) -> Means:
     """What declared checks are asked with."""
     url = settings.prometheus_url
     server = Server(url, settings.prometheus_token_file) if url else None
-    return Means(server, settings.probe_image, cluster_wide=not settings.watch_namespaces)
+    return Means(
+        server,
+        settings.probe_image,
+        in_cluster=settings.in_cluster,
+        cluster_wide=not settings.watch_namespaces,
+    )
 
 
 def find_kubectl(settings: Settings) -> str:

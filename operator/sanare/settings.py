@@ -36,6 +36,7 @@ class Settings:
         prometheus_token_file: SANARE_PROMETHEUS_TOKEN_FILE, file with a bearer token for it; empty sends none.
         probe_image: SANARE_PROBE_IMAGE, image with Python 3 for the probe pods of declared checks; empty means that
             `from: ProbePod` cannot be asked.
+        in_cluster: whether KUBERNETES_SERVICE_HOST is set, as in every pod: only there does `from: Operator` reach.
         prices_file: SANARE_PRICES, JSON file of model prices laid over the built-in table (docs/model.md).
         log_level: SANARE_LOG_LEVEL, DEBUG, INFO, WARNING or ERROR. Default INFO.
     """
@@ -53,6 +54,7 @@ class Settings:
     prometheus_url: str = ""
     prometheus_token_file: Path | None = None
     probe_image: str = ""
+    in_cluster: bool = False
     prices_file: Path | None = None
     log_level: str = "INFO"
     has_model_key: bool = field(default=False)
@@ -81,6 +83,7 @@ class Settings:
             prometheus_url=_url("SANARE_PROMETHEUS_URL", get("SANARE_PROMETHEUS_URL", "")),
             prometheus_token_file=_path(get("SANARE_PROMETHEUS_TOKEN_FILE", "")),
             probe_image=get("SANARE_PROBE_IMAGE", ""),
+            in_cluster=bool(get("KUBERNETES_SERVICE_HOST")),
             prices_file=_path(get("SANARE_PRICES", "")),
             log_level=level,
             has_model_key=bool(get("ANTHROPIC_API_KEY") or get("ANTHROPIC_AUTH_TOKEN")),

@@ -180,11 +180,15 @@ class Check(Model):
     job: JobCheck | None = None
     """A command exits as stated."""
 
+    def is_from(self, origin: Origin) -> bool:
+        """Whether it is a request from there."""
+        asked = self.http or self.tcp
+        return asked is not None and asked.origin is origin
+
     @property
     def needs_pods(self) -> bool:
         """Whether a pod is made to answer it, which a policy must allow."""
-        asked = self.http or self.tcp
-        return self.job is not None or (asked is not None and asked.origin is Origin.PROBE_POD)
+        return self.job is not None or self.is_from(Origin.PROBE_POD)
 
     @property
     def is_costly(self) -> bool:

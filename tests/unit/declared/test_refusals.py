@@ -18,6 +18,7 @@ from sanare.evaluator.seen import Seen, failed, passed, unknown
 from tests.unit.evaluator.namespace import incident
 
 POD = {"http": {"service": "web", "from": "ProbePod"}}
+DIRECT = {"tcp": {"service": "web", "port": "80", "from": "Operator"}}
 JOB = {"job": {"image": "tools:1"}}
 QUERY = {"promql": {"query": "up", "op": ">", "value": 0}}
 NOWHERE = Server("http://127.0.0.1:9")
@@ -27,6 +28,7 @@ REFUSED: list[tuple[str, dict[str, Any], Means, bool, str]] = [
     ("a job", JOB, Means(), False, "does not say verify.allowPods"),
     ("a probe pod without an image", POD, Means(), True, "SANARE_PROBE_IMAGE"),
     ("a tcp probe pod", {"tcp": {"service": "w", "port": "1", "from": "ProbePod"}}, Means(), False, "allowPods"),
+    ("from an operator outside", DIRECT, Means(in_cluster=False), True, "does not run in the cluster"),
     ("a query without a server", QUERY, Means(), False, "SANARE_PROMETHEUS_URL"),
 ]
 

@@ -30,6 +30,7 @@ from sanare.kube.client import KubeClient
 from sanare.text import one_line
 
 NO_PODS = "no pod is made for it: the policy does not say verify.allowPods"
+OUTSIDE = "it is asked from the operator's own pod, and this process does not run in the cluster"
 NO_SERVER = "no Prometheus is configured: set SANARE_PROMETHEUS_URL"
 NO_IMAGE = "no image for probe pods is configured: set SANARE_PROBE_IMAGE"
 _PROGRAM = files("sanare.evaluator.declared").joinpath("program.py").read_text()
@@ -45,12 +46,14 @@ class Means:
         server: the Prometheus that is queried; None: promql checks cannot be asked.
         probe_image: an image with Python 3 for probe pods; empty: they cannot be made.
         may_create: False makes no pods at all: for those who only look.
+        in_cluster: False where the cluster's own addresses cannot be reached: `from: Operator` cannot be asked.
         cluster_wide: False where only some namespaces may be read: bindings of the cluster's scope are left out.
     """
 
     server: Server | None = None
     probe_image: str = ""
     may_create: bool = True
+    in_cluster: bool = True
     cluster_wide: bool = True
 
 
@@ -104,6 +107,8 @@ class Asker:
 
     async def _cheap(self, check: Check, snapshot: Snapshot) -> Seen | None:
         name = check_name(check)
+        if check.is_from(Origin.OPERATOR) and not self.means.in_cluster:
+            return unknown(name, Kind.NOT_ASKED, name, f"{name}: {OUTSIDE}")
         if check.http:
             through = check.http.origin is Origin.API_SERVER_PROXY
             asking = proxied.ask_http(self._kube, snapshot, check.http) if through else None

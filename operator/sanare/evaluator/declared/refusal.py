@@ -9,7 +9,7 @@ from sanare import errors
 from sanare.api.checks import CelCheck, Check, Origin, PromqlCheck
 from sanare.api.incident import Incident
 from sanare.evaluator.declared import expression, prometheus
-from sanare.evaluator.declared.asker import NO_IMAGE, NO_PODS, NO_SERVER, Means
+from sanare.evaluator.declared.asker import NO_IMAGE, NO_PODS, NO_SERVER, OUTSIDE, Means
 from sanare.evaluator.declared.prometheus import Server, Window
 from sanare.evaluator.declared.reply import Reply, check_name, matches
 
@@ -31,9 +31,10 @@ async def fault(check: Check, means: Means, *, allow_pods: bool) -> str:
     """What is wrong with one check, empty where nothing is."""
     if check.needs_pods and not allow_pods:
         return NO_PODS
-    asked = check.http or check.tcp
-    if asked is not None and asked.origin is Origin.PROBE_POD and not means.probe_image:
+    if check.is_from(Origin.PROBE_POD) and not means.probe_image:
         return NO_IMAGE
+    if check.is_from(Origin.OPERATOR) and not means.in_cluster:
+        return OUTSIDE
     if check.http and check.http.matches:
         return _pattern_fault(check.http.matches)
     if check.cel:
