@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from sanare.api.policy import Durability, PolicySpec, Verify
 from sanare.api.status import (
     Attempt,
-    BaselineRef,
     ConditionType,
     DurabilityState,
     IncidentStatus,
     Result,
     Signal,
-    Verdict,
 )
 from sanare.api.status import Durability as Tried
 from sanare.decision.conditions import find_condition
 from sanare.decision.step import Disrupt
-from sanare.evaluator.evaluator import Evaluator
-from sanare.evaluator.snapshot import Snapshot
-from sanare.kube.client import KubeClient, RawAnswer
-from sanare.kube.events import EventRecorder
-from sanare.kubectl.gate import Gate
-from sanare.reconcile.chronicle import Chronicle
+from sanare.kube.client import RawAnswer
 from sanare.reconcile.durability import disrupt
-from sanare.reconcile.kit import Actors, Kit
-from sanare.settings import Settings
-from tests.unit.evaluator.namespace import NOW, Namespace, baseline_of, shop
-from tests.unit.incidents import DIGEST, T0, attempt, incident, verdict
+from tests.unit.evaluator.namespace import NOW, Namespace, shop
+from tests.unit.incidents import T0, attempt, verdict
 from tests.unit.reconcile.shelf import Shelf
+from tests.unit.reconcile.stage import Eyes, about, staged, with_baseline
 
 POLICY = PolicySpec(verify=Verify(durability=Durability(delete_pod=True)))
 REPAIRED = attempt(result=Result.FIXED, undone=False, signal=Signal.NONE)
@@ -57,39 +49,13 @@ class Api(Shelf):
         return RawAnswer(self.status, json.dumps({"message": "a budget says no"}).encode(), "application/json")
 
 
-@dataclass
-class Eyes:
-    """An evaluator that sees one snapshot and says one verdict."""
-
-    snapshot: Snapshot
-    verdict: Verdict
-
-    async def judge_now(self, *_: object) -> tuple[Verdict, Snapshot]:
-        return self.verdict, self.snapshot
-
-
 async def tried(
     attempt_: Attempt, *, namespace: Namespace | None = None, status: int = 201, result: Result = Result.FIXED
 ) -> tuple[Api, IncidentStatus]:
     """The step on one attempt, and the status that it leaves."""
-    before = namespace or shop()
-    ref = BaselineRef(taken_at=T0, store="web-baseline-0", digest=DIGEST)
-    about = incident(attempts=(attempt_,), verdict=verdict(result, reason="all well"), baseline=ref)
-    spec = {"type": "Baseline", "incident": "web", "part": 0, "data": json.dumps(baseline_of(shop()).wire())}
-    api = Api(about, {"web-baseline-0": {"spec": spec}}, status=status)
-    kube = cast(KubeClient, api)
-    recorder = EventRecorder(kube)
-    kit = Kit(
-        kube=kube,
-        evaluator=cast(Evaluator, Eyes(before.snapshot(), verdict(result, reason="all well"))),
-        gate=cast(Gate, None),
-        actors=cast(Actors, None),
-        recorder=recorder,
-        settings=Settings(agent_account="sanare-system:sanare-agent"),
-        clock=lambda: NOW,
-        kubectl="",
-    )
-    chronicle = Chronicle(kube, recorder, about, clock=kit.clock)
+    said = verdict(result, reason="all well")
+    api = Api(about(attempts=(attempt_,), verdict=said), status=status)
+    kit, chronicle = staged(with_baseline(api), Eyes(said, snapshot=(namespace or shop()).snapshot()))
     await disrupt(kit, chronicle, POLICY, Disrupt(attempt_))
     return api, api.incident.status
 
