@@ -6,15 +6,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from sanare.api.incident import Incident
+from sanare.diagnosis.analyzers.addresses import backend_addresses, resolvers, unexpanded_variables
+from sanare.diagnosis.analyzers.aliases import service_aliases
+from sanare.diagnosis.analyzers.collisions import port_collisions
 from sanare.diagnosis.analyzers.commands import missing_executables
+from sanare.diagnosis.analyzers.conditions import kept_distances, probe_schemes, readiness_gates
 from sanare.diagnosis.analyzers.files import required_files
 from sanare.diagnosis.analyzers.images import unpullable_images
 from sanare.diagnosis.analyzers.limits import memory_limits
 from sanare.diagnosis.analyzers.loopback import loopback_listeners
+from sanare.diagnosis.analyzers.ordinals import governing_services, waiting_updates
 from sanare.diagnosis.analyzers.placement import node_selectors, pauses, quotas, root_images, without_pods
 from sanare.diagnosis.analyzers.ports import service_ports
+from sanare.diagnosis.analyzers.prefixes import env_prefixes
 from sanare.diagnosis.analyzers.probes import probes
 from sanare.diagnosis.analyzers.references import missing_keys, missing_objects
+from sanare.diagnosis.analyzers.resources import limits_above_range, oversized_requests
 from sanare.diagnosis.analyzers.selectors import selectors
 from sanare.diagnosis.analyzers.startup import impatient_liveness
 from sanare.diagnosis.analyzers.variables import environment_variables
@@ -30,20 +37,33 @@ ANALYZERS: tuple[Analyzer, ...] = (
     unpullable_images,
     missing_objects,
     missing_keys,
+    env_prefixes,
     environment_variables,
     required_files,
     root_images,
     missing_executables,
     memory_limits,
     node_selectors,
+    kept_distances,
+    oversized_requests,
+    limits_above_range,
     quotas,
     loopback_listeners,
+    port_collisions,
+    unexpanded_variables,
+    backend_addresses,
+    resolvers,
     probes,
+    probe_schemes,
+    readiness_gates,
     impatient_liveness,
     selectors,
+    service_aliases,
     service_ports,
+    governing_services,
     without_pods,
     pauses,
+    waiting_updates,
 )
 
 

@@ -22,9 +22,10 @@ _MAX_REPLICAS = 50
 
 def node_selectors(view: View) -> Iterator[Finding]:
     """Node selectors that no node satisfies."""
-    for workload in view.troubled:
+    for workload in view.targets:
         wanted = mapping(workload.pod_spec, "nodeSelector")
-        if wanted and _NO_NODE.search(view.complaints(workload)):
+        nowhere = workload.ref.kind == "DaemonSet" and not workload.wanted and not workload.pods
+        if wanted and (nowhere or (workload in view.troubled and _NO_NODE.search(view.complaints(workload)))):
             yield from (_of_selector(view, workload, key, str(value)) for key, value in wanted.items())
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import items, text
+from sanare.diagnosis.analyzers.collisions import is_colliding
 from sanare.diagnosis.asked import FIELDS, Asked, Role, asked_of, complaint_about, role_of
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.likeness import nearest
@@ -25,6 +26,8 @@ def probes(view: View) -> Iterator[Finding]:
     """Failing probes of the incident's workloads."""
     for workload in view.troubled:
         for asked in asked_of(workload):
+            if is_colliding(view, workload, asked.container):
+                continue
             complaint = complaint_about(view, asked)
             if re.search(r"statuscode: 4(?:04|05|10)\b", complaint) or _is_not_found(view, asked):
                 yield _wrong_path(view, asked)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, mapping, text
+from sanare.diagnosis.analyzers.prefixes import meant_prefixes
 from sanare.diagnosis.environment import Variable, environment
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.likeness import nearest
@@ -24,7 +25,8 @@ def environment_variables(view: View) -> Iterator[Finding]:
     """Variables that the log of a crashed container names as missing or as wrong."""
     for workload in view.troubled:
         for container in workload.containers:
-            if any(state.crashed for state in workload.states(container)):
+            crashed = any(state.crashed for state in workload.states(container))
+            if crashed and not meant_prefixes(view, workload, container):
                 yield from _of_container(view, workload, container)
 
 
