@@ -43,6 +43,7 @@ OPEN: list[tuple[str, str, Kind, str]] = [
         Kind.UNKNOWN,
         "too much time, memory or depth",
     ),
+    ("a bomb of text", "L.map(a, L.map(b, L.map(c, web))).size() > 0".replace("L", _LIST), Kind.UNKNOWN, "memory"),
     ("depth", "(" * 1000 + "true" + ")" * 1000, Kind.UNKNOWN, ""),
 ]
 

@@ -81,6 +81,7 @@ class Asker:
         self._kube = kube
         self.means = means or Means()
         self.jobs = Jobs(kube)
+        self._processes = asyncio.Semaphore(expression.AT_ONCE)
 
     async def look(self, incident: Incident, snapshot: Snapshot) -> Mapping[str, Seen]:
         """The outcomes, by name, of what is asked at every look. Never raises."""
@@ -118,7 +119,8 @@ class Asker:
             asking = proxied.ask_tcp(self._kube, snapshot, check.tcp) if through else None
             return judge_tcp(name, check.tcp, await (asking or direct.ask_tcp(snapshot, check.tcp)))
         if check.cel:
-            value = await expression.ask(self._kube, snapshot.namespace, check.cel)
+            async with self._processes:
+                value = await expression.ask(self._kube, snapshot.namespace, check.cel)
             return expression.judge(name, check.cel, value)
         return None
 

@@ -22,6 +22,7 @@ from sanare.kube.discovery import find_resource
 from sanare.text import one_line
 
 SECONDS = 10.0  # for the process as a whole; its own limit of processor time is far below
+AT_ONCE = 2  # processes of one operator: each may take what `cel_process` allows
 _OBJECT_BYTES = 256 * 1024
 _ARGV = (sys.executable, "-I", "-m", "sanare.evaluator.declared.cel_process")
 # The variable that a macro binds: `list.all(x, ...)`.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 
 from sanare import errors
@@ -21,8 +20,8 @@ async def refuse_invalid_checks(incident: Incident, means: Means, *, allow_pods:
 
     The Incident's checks include its policy's. A Prometheus that does not answer refuses nothing.
     """
-    found = await asyncio.gather(*(fault(check, means, allow_pods=allow_pods) for check in incident.spec.checks))
-    for check, why in zip(incident.spec.checks, found, strict=True):
+    for check in incident.spec.checks:
+        why = await fault(check, means, allow_pods=allow_pods)
         if why:
             raise errors.InvalidIncident(REASON, f"{check_name(check)}: {why}")
 
