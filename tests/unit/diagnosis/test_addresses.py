@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from tests.unit.diagnosis.builders import App, Object, app, box, found, only, patch_of, service, values
 
 
-def asks(name: str, url: str, **pod: object) -> App:
+def asks(name: str, url: str, **pod: Any) -> App:
     return app(name, box(name, env=[{"name": "UPSTREAM", "value": url}]), **pod)
 
 
