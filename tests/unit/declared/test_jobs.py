@@ -10,6 +10,7 @@ import pytest
 from sanare.api.incident import ObjectMeta
 from sanare.api.manifest import dig
 from sanare.evaluator.declared.jobs import job_manifest
+from sanare.kubectl.judge import Limits, judge_change
 
 INCIDENT = ObjectMeta(name="one", namespace="shop", uid="uid-1")
 JOB = job_manifest(INCIDENT, "tools:1", ("sh", "-c", "true"), timeout=timedelta(seconds=1.5))
@@ -48,3 +49,10 @@ def test_the_incident_owns_the_job() -> None:
 
 def test_an_image_without_a_command_runs_as_it_is() -> None:
     assert "command" not in dig(job_manifest(INCIDENT, "tools:1", (), timeout=timedelta(seconds=1)), *CONTAINER)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("kind", ["Job", "Deployment"])
+def test_an_agent_makes_nothing_that_an_incident_owns(kind: str) -> None:
+    made = {**JOB, "kind": kind}
+    concerns = judge_change(kind, None, made, Limits(max_replicas=1))
+    assert [concern.approval for concern in concerns if concern.rule == "OwnerReferences"] == [False]
