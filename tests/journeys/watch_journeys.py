@@ -133,10 +133,15 @@ async def test_an_alert_about_something_healthy_goes_to_a_person(arena: Arena) -
         escalated = find_condition(parked.status.conditions, ConditionType.ESCALATED)
         assert escalated is not None
         assert (parked.status.phase, escalated.reason) == (Phase.ESCALATED, "NotReproduced")
-        close = {"spec": {"approval": {"decision": "Reject", "approver": "dana", "comment": "the rule is wrong"}}}
-        await journey.kubectl("patch", "incident", name, "--type=merge", "-p", json.dumps(close))
+        code, output, _ = await journey.sanare(
+            "reject", name, "--as-person", "dana", "--comment", "the rule is off"
+        )
+        assert (code, output) == (0, f"incident/{name}: Reject (closed)\n")
         ended = await journey.until(name, Phase.RESOLVED)
         assert ended.status.outcome is Outcome.NOT_REPRODUCED
+        resolved = find_condition(ended.status.conditions, ConditionType.RESOLVED)
+        assert resolved is not None
+        assert resolved.message == "dana closed it: the rule is off"
 
 
 async def test_an_observed_incident_is_verified_by_hand_and_nothing_is_touched(arena: Arena) -> None:

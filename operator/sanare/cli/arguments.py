@@ -27,7 +27,8 @@ def parser() -> argparse.ArgumentParser:
     verbs.add_parser("run", help="run the operator (settings come from the environment)")
     _looking(verbs)
     for name in ("approve", "reject"):
-        verb = verbs.add_parser(name, help=f"{name} the plan that an Incident shows")
+        more = ", or close one that was escalated without a plan" if name == "reject" else ""
+        verb = verbs.add_parser(name, help=f"{name} the plan that an Incident shows{more}")
         _incident(verb)
         verb.add_argument("--as-person", required=True, metavar="NAME", help="who decides; kept in the status")
         verb.add_argument("--comment", default="", help="why; kept in the Incident")

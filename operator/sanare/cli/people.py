@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from sanare.api.incident import Incident
 from sanare.api.model import to_rfc3339
-from sanare.api.status import AuditEntry
+from sanare.api.status import AuditEntry, Phase
 from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
 from sanare.kube.records import list_records
@@ -42,17 +42,19 @@ async def named_incident(kube: KubeClient, arguments: argparse.Namespace) -> Inc
 async def _decide(kube: KubeClient, incident: Incident, arguments: argparse.Namespace) -> int:
     proposal = incident.status.proposal
     meta = incident.metadata
-    if proposal is None:
+    # What was given to a person without a plan is closed by rejecting it.
+    closes = arguments.verb == "reject" and incident.status.phase is Phase.ESCALATED
+    if proposal is None and not closes:
         raise ConfigError(f"incident/{meta.name} shows no plan (phase {incident.status.phase}); nothing to decide")
     approval: dict[str, Any] = {
         "decision": "Approve" if arguments.verb == "approve" else "Reject",
-        "digest": proposal.digest,
+        "digest": proposal.digest if proposal is not None else "",
         "approver": arguments.as_person,
         "comment": arguments.comment,
         "actions": None,
     }
     await kube.patch(BY_KIND["Incident"], meta.namespace, meta.name, {"spec": {"approval": approval}})
-    print(f"incident/{meta.name}: {approval['decision']} {proposal.digest}")
+    print(f"incident/{meta.name}: {approval['decision']} {approval['digest'] or '(closed)'}")
     return 0
 
 
