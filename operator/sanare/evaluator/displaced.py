@@ -12,7 +12,7 @@ from sanare.evaluator.facts import BACKED, Health, ServiceFacts, WorkloadFacts, 
 from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import condition
-from sanare.evaluator.needed import lacking
+from sanare.evaluator.needed import missing_keys
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.seen import Seen
@@ -338,17 +338,17 @@ def _workload_loss(change: Change, before: Health) -> str:
     if before.replicas and asked < before.replicas and not _is_scaled(change, before.object, asked):
         return f"was scaled down from {before.replicas} to {asked} replicas"
     if is_available(change.look, before.object):
-        return _next_start(change, before, found)
+        return _next_start(change, found)
     pushed = next(filter(None, (_eviction(pod) for pod in change.look.owned.pods.get(before.object, ()))), "")
     return f"{_UNWELL}{pushed}"
 
 
-def _next_start(change: Change, before: Health, found: Manifest) -> str:
-    """What it reads at its next start and will not find, although it was there at the baseline."""
-    if not change.then.names.get("ConfigMap"):
-        return ""
-    lost = [what for what in lacking(found, change.look.snapshot) if what not in before.lacks]
-    return f"will not start again: {lost[0]} is gone" if lost else ""
+def _next_start(change: Change, found: Manifest) -> str:
+    """What it reads at its next start and will not find, in a ConfigMap that was changed after the baseline."""
+    for holder, name in missing_keys(found, change.look.snapshot):
+        if change.is_written(holder):
+            return f"will not start again: key {name} of {key(holder)} is gone"
+    return ""
 
 
 def _eviction(pod: Manifest) -> str:

@@ -155,17 +155,12 @@ class ServiceFacts(Model):
 
 
 class Health(Model):
-    """Whether one object outside the scope works, and how many replicas it asks for where it says so.
-
-    Attributes:
-        lacks: what of ConfigMaps it needs and did not find even then.
-    """
+    """Whether one object outside the scope works, and how many replicas it asks for where it says so."""
 
     object: str
     uid: str
     healthy: bool
     replicas: int = 0
-    lacks: tuple[str, ...] = ()
 
 
 class Facts(Model):

@@ -11,7 +11,6 @@ from sanare.evaluator.bounds import guard_facts
 from sanare.evaluator.facts import Facts, Health, WorkloadFacts, repository, service_facts, workload_facts
 from sanare.evaluator.health import is_available
 from sanare.evaluator.look import Look
-from sanare.evaluator.needed import lacking
 from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
@@ -127,8 +126,7 @@ def _neighbours(look: Look) -> Iterator[Health]:
         if name not in look.scope.workloads and not name.startswith(tuple(f"{kind}/" for kind in _ENDING)):
             uid = text(workload, "metadata", "uid")
             asked = number(workload, "spec", "replicas") if "replicas" in mapping(workload, "spec") else 0
-            lacks = lacking(workload, look.snapshot)
-            yield Health(object=name, uid=uid, healthy=is_available(look, name), replicas=asked, lacks=lacks)
+            yield Health(object=name, uid=uid, healthy=is_available(look, name), replicas=asked)
     for service in look.snapshot.all("Service"):
         name = text(service, "metadata", "name")
         if name not in look.scope.services and mapping(service, "spec").get("selector"):
