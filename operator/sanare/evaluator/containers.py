@@ -23,6 +23,7 @@ _MOUNT = ("FailedMount", "FailedAttachVolume", "FailedMapVolume")
 _NO_NODE_EVER = ("node affinity", "node selector", "taint", "not found")
 # Claims are matched with volumes four times a minute.
 _UNBOUND, _BINDING_SECONDS = "unbound immediate", 40.0
+_HOPELESS_SECONDS = 10.0
 _NAMED_POD = re.compile(r'^(?:pods? "[^"]*" is forbidden: |Error creating: )+')
 _MISSING_CONFIG_MAP = re.compile(r'configmap "([^"]+)" not found')
 _SETTLED_RESTARTS = 2
@@ -50,6 +51,7 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
     if text(scheduled, "status") == "False":
         why = one_line(text(scheduled, "message"), 200)
         settles = 5.0 if any(words in why for words in _NO_NODE_EVER) else None
+        settles = _HOPELESS_SECONDS if _is_hopeless(text(scheduled, "message")) else settles
         settles = _BINDING_SECONDS if _UNBOUND in why else settles
         yield failed(
             CHECK, Kind.UNSCHEDULABLE, workload, f"{workload}: no node takes its pod: {why}", settles=settles
@@ -68,6 +70,11 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
         yield failed(CHECK, Kind.CRASH, workload, f"{workload}: a pod has failed: {why}")
     elif not is_ready(pod):
         yield failed(CHECK, Kind.POD_NOT_READY, workload, f"{workload}: {_unready(pod)}")
+
+
+def _is_hopeless(why: str) -> bool:
+    """Whether the end of no other pod would make room on any node: the scheduler calls preemption of no help."""
+    return "Preemption is not helpful" in why and "No preemption victims" not in why
 
 
 def _is_absent(look: Look, why: str) -> bool:

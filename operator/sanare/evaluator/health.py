@@ -5,6 +5,7 @@ Pure. Each check is a function of one look; `CHECKS` is the list that a verdict 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -15,6 +16,9 @@ from sanare.evaluator.look import Look, condition, event_moment, is_ready, momen
 from sanare.evaluator.ownership import follows_template, is_terminating
 from sanare.evaluator.reach import declared_probes
 from sanare.evaluator.seen import Seen, failed, passed, unknown
+
+# Refusals by what the namespace rules out, whatever the moment: a LimitRange, Pod Security.
+_RULED_OUT = re.compile(r"usage per (?:Container|Pod) is|violates PodSecurity")
 
 Check = Callable[[Look], Iterator[Seen]]
 
@@ -43,7 +47,19 @@ def _creation_fault(look: Look, name: str, workload: Manifest) -> Iterator[Seen]
         said = f"{name}: no pod can be created: {why}; the controller tries again by itself, with growing back-off"
         yield failed("creation", Kind.QUOTA_EXCEEDED, name, said)
     else:
-        yield failed("creation", Kind.FAILED_CREATE, name, f"{name}: no pod can be created: {why}")
+        # What admission says of a template again after the change it will go on saying.
+        settles = 15.0 if _RULED_OUT.search(message) and _is_said_again(look, workload) else None
+        yield failed("creation", Kind.FAILED_CREATE, name, f"{name}: no pod can be created: {why}", settles=settles)
+
+
+def _is_said_again(look: Look, workload: Manifest) -> bool:
+    events = [
+        event
+        for item in look.snapshot.all("ReplicaSet")
+        if _is_current(item, workload)
+        for event in look.events(text(item, "metadata", "uid"), "FailedCreate")
+    ]
+    return look.since is not None and any(look.is_fresh(event_moment(event)) for event in events)
 
 
 def _refusal(look: Look, workload: Manifest) -> str:

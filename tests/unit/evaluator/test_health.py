@@ -332,6 +332,52 @@ def test_a_command_that_cannot_be_started_settles_by_when_it_was_last_tried() ->
     assert settles(10) is None
 
 
+def settles_of(namespace: Namespace, kind: Kind, *, since: float) -> float | None:
+    look = look_at(namespace.snapshot(), incident(), POLICY, now=NOW, since=NOW - timedelta(seconds=since))
+    return next(seen.settles for seen in assess(look) if seen.kind is kind)
+
+
+@pytest.mark.parametrize(
+    ("message", "settles"),
+    [
+        pytest.param(
+            "1 Insufficient cpu. preemption: 1 Preemption is not helpful for scheduling.", True, id="never"
+        ),
+        pytest.param("1 Insufficient cpu. preemption: 1 No preemption victims found", False, id="others-may-end"),
+        pytest.param(
+            "2 Insufficient cpu. preemption: 1 No preemption victims found, 1 Preemption is not helpful",
+            False,
+            id="on-one-node-others-may-end",
+        ),
+    ],
+)
+def test_a_pod_for_which_no_node_is_large_enough_waits_in_vain(message: str, settles: bool) -> None:
+    namespace = shop()
+    unschedulable(namespace)
+    namespace.pod()["status"]["conditions"][0]["message"] = message
+    assert (settles_of(namespace, Kind.UNSCHEDULABLE, since=60) is not None) is settles
+
+
+@pytest.mark.parametrize(
+    ("message", "at", "settles"),
+    [
+        pytest.param("maximum memory usage per Container is 1Gi, but limit is 2Gi", 5, True, id="range"),
+        pytest.param('violates PodSecurity "restricted:latest": privileged', 5, True, id="pod-security"),
+        pytest.param(
+            "maximum memory usage per Container is 1Gi, but limit is 2Gi", 300, False, id="before-the-change"
+        ),
+        pytest.param('serviceaccount "sa" not found', 5, False, id="may-be-made"),
+    ],
+)
+def test_a_refusal_by_a_rule_of_the_namespace_is_final_when_it_is_said_again(
+    message: str, at: float, settles: bool
+) -> None:
+    namespace = shop()
+    no_pods(message)(namespace)
+    namespace.add(warning(namespace.get("ReplicaSet", "web-1"), "FailedCreate", message, ago(at)))
+    assert (settles_of(namespace, Kind.FAILED_CREATE, since=60) is not None) is settles
+
+
 def test_old_creation_events_are_no_present_cause() -> None:
     namespace = shop()
     namespace.objects["Pod"] = [pod for pod in namespace.objects["Pod"] if "api" in pod["metadata"]["name"]]
