@@ -59,13 +59,16 @@ def decide(
     now: datetime,
     checked: datetime | None = None,
     recurred: bool = False,
+    confirm: datetime | None = None,
 ) -> Step:
-    """The next step. `policy` is None while it could not be resolved; `checked` is the last evaluation's time;
-    `recurred` says that another Incident reports what this one had repaired.
+    """The next step. `policy` is None while it could not be resolved; `checked` is the last evaluation's time.
+
+    Of one that ended Fixed, `recurred` says that another Incident reports what it had repaired, and `confirm` when
+    a failure is to be looked at a second time.
     """
     status = incident.status
     if find_condition(status.conditions, ConditionType.RESOLVED) is not None:
-        return decide_watch(incident, now=now, checked=checked, recurred=recurred)
+        return decide_watch(incident, now=now, checked=checked, recurred=recurred, confirm=confirm)
     last = status.attempts[-1] if status.attempts else None
     if last is not None and last.state is AttemptState.RUNNING:
         return Interrupt(last)

@@ -49,14 +49,24 @@ def is_watched(incident: Incident) -> bool:
 
 
 def decide_watch(
-    incident: Incident, *, now: datetime, checked: datetime | None, recurred: bool = False
+    incident: Incident,
+    *,
+    now: datetime,
+    checked: datetime | None,
+    recurred: bool = False,
+    confirm: datetime | None = None,
 ) -> Watch | Wait:
-    """What an Incident that has ended still does: look again inside its window, and afterwards nothing."""
+    """What an Incident that has ended still does: look again inside its window, and afterwards nothing.
+
+    `confirm` is when a failure that was seen is to be looked at a second time.
+    """
     until = incident.status.watched_until
     if until is None or not is_watched(incident):
         return Wait()
     if recurred:
         return Watch()
+    if confirm is not None:
+        return Watch() if confirm <= now else Wait(confirm)
     due = next_look(incident, checked)
     if due is None or now > until + _LATE:
         return Wait()

@@ -87,6 +87,7 @@ class Reconciler:
             now=now,
             checked=self._checked.get(incident.metadata.uid),
             recurred=bool(self._watchlist.reported(key)),
+            confirm=self._watchlist.confirm(key),
         )
         telemetry.PASSES.labels(step=type(decided).__name__).inc()
         if isinstance(decided, step.Wait):

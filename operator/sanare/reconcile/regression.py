@@ -22,7 +22,11 @@ _log = telemetry.logger(__name__)
 
 
 async def watch(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: Watchlist) -> None:
-    """One look at a repair: what another Incident reports of it, else what the cluster shows."""
+    """One look at a repair: what another Incident reports of it, else what the cluster shows.
+
+    A failure counts when a second look, the policy's convergeTimeout later, still sees one: a rollout of somebody's
+    fails for a while too. No worker waits for that.
+    """
     meta = chronicle.incident.metadata
     key = Key(meta.namespace, meta.name)
     if reporter := watchlist.reported(key):
@@ -37,8 +41,13 @@ async def watch(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: W
     except errors.InvalidIncident as error:  # it has ended: there is nobody to refuse it to
         _log.warning("repair cannot be watched", incident=str(key), error=str(error))
         return
-    if failing:
+    confirm, now = watchlist.confirm(key), chronicle.now()
+    if not failing:
+        watchlist.acquit(key)
+    elif confirm is not None and confirm <= now:
         await _regressed(chronicle, "TargetFailing", failing)
+    elif confirm is None:
+        watchlist.suspect(key, until=now + policy.verify.converge_timeout)
 
 
 async def _find(kit: Kit, namespace: str, name: str) -> Incident | None:
@@ -49,15 +58,9 @@ async def _find(kit: Kit, namespace: str, name: str) -> Incident | None:
 
 
 async def _failing(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> str:
-    """What fails; a failure that the cluster settles by itself, as in a rollout of somebody's, is none."""
-    incident, since = chronicle.incident, chronicle.status.resolved_at
-    baseline = await load_baseline(kit, incident)
-    verdict, _ = await kit.evaluator.judge_now(incident, policy, baseline)
-    if not failing_again(verdict, _FALSE_REPAIRS):
-        return ""
-    verdict, _ = await kit.evaluator.verify(
-        incident, policy, baseline, previous=incident.status.verdict, since=since or chronicle.now()
-    )
+    """What fails at one look."""
+    baseline = await load_baseline(kit, chronicle.incident)
+    verdict, _ = await kit.evaluator.judge_now(chronicle.incident, policy, baseline)
     return failing_again(verdict, _FALSE_REPAIRS)
 
 

@@ -27,6 +27,7 @@ class Watchlist:
         self._watched: dict[Key, _Entry] = {}
         self._reported: dict[Key, str] = {}
         self._woken: list[Key] = []
+        self._suspected: dict[Key, datetime] = {}
 
     def note(self, incident: Incident, *, now: datetime) -> None:
         """Take in what is true of one Incident."""
@@ -37,6 +38,7 @@ class Watchlist:
         else:
             self._watched.pop(key, None)
             self._reported.pop(key, None)
+            self._suspected.pop(key, None)
 
     def earlier(self, incident: Incident, *, at: datetime) -> Key | None:
         """Of the repairs that are about the same and whose window is open at that time, the one that ended last."""
@@ -61,6 +63,18 @@ class Watchlist:
     def settle(self, key: Key) -> None:
         """The report has been looked at."""
         self._reported.pop(key, None)
+
+    def suspect(self, key: Key, *, until: datetime) -> None:
+        """A look saw it failing: one at that time decides whether it still does."""
+        self._suspected[key] = until
+
+    def acquit(self, key: Key) -> None:
+        """A look saw nothing failing."""
+        self._suspected.pop(key, None)
+
+    def confirm(self, key: Key) -> datetime | None:
+        """When a failure that was seen is to be looked at a second time; None where none was."""
+        return self._suspected.get(key)
 
     def woken(self) -> tuple[Key, ...]:
         """The keys that are due because of a report, each once."""

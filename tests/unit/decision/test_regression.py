@@ -79,6 +79,11 @@ def test_a_report_is_looked_at_at_once() -> None:
     assert decide_watch(repaired(conditions=REGRESSED), now=minutes(2), checked=None, recurred=True) == Wait()
 
 
+@pytest.mark.parametrize(("now", "expected"), [(2, Wait(minutes(4))), (4, Watch()), (70, Watch())])
+def test_a_failure_is_looked_at_a_second_time(now: float, expected: Watch | Wait) -> None:
+    assert decide_watch(repaired(), now=minutes(now), checked=minutes(1), confirm=minutes(4)) == expected
+
+
 def later(*, at: float = 10, proved: float | None = 10, uid: str = "u2", **spec: Any) -> Incident:
     """Another Incident, broken at its first look, so many minutes after the repair."""
     first = BaselineRef(taken_at=minutes(at), store="x", digest=DIGEST)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from sanare import telemetry
 from sanare.api.incident import Incident
-from sanare.api.policy import PolicySpec
+from sanare.api.policy import PolicySpec, Verify
 from sanare.api.status import (
     CheckOutcome,
     CheckResult,
@@ -28,6 +29,7 @@ from tests.unit.incidents import attempt, minutes, verdict
 from tests.unit.reconcile.shelf import Shelf
 from tests.unit.reconcile.stage import Eyes, about, staged, with_baseline
 
+POLICY = PolicySpec(verify=Verify(converge_timeout=timedelta()))
 MADE = attempt(
     result=Result.FIXED,
     undone=False,
@@ -52,17 +54,19 @@ def failing(*checks: CheckOutcome) -> Verdict:
     return verdict(kind=checks[0].kind).model_copy(update={"checks": checks})
 
 
-async def looked(eyes: Eyes, *, watchlist: Watchlist | None = None) -> Incident:
-    shelf = with_baseline(Shelf(repaired()))
-    kit, chronicle = staged(shelf, eyes)
-    await watch(kit, chronicle, PolicySpec(), watchlist or Watchlist())
+async def looked(first: Verdict, *then: Verdict) -> Incident:
+    """What is left of it after looks that saw these verdicts; the second comes when it is due."""
+    shelf, watched = with_baseline(Shelf(repaired())), Watchlist()
+    for said in (first, *then):
+        kit, chronicle = staged(shelf, Eyes(said))
+        await watch(kit, chronicle, POLICY, watched)
     return shelf.incident
 
 
 async def test_what_fails_again_is_marked_and_the_verdict_keeps_its_words() -> None:
     labels = {"tier": "PlainRetry", "model": "runbook"}
     before = telemetry.REGISTRY.get_sample_value("sanare_regressions_total", labels) or 0.0
-    seen = await looked(Eyes(failing(CRASH)))
+    seen = await looked(failing(CRASH), failing(CRASH))
     regressed = find_condition(seen.status.conditions, ConditionType.REGRESSED)
     assert regressed is not None
     assert (regressed.status, regressed.reason, regressed.message) == ("True", "TargetFailing", "web crashes")
@@ -73,17 +77,25 @@ async def test_what_fails_again_is_marked_and_the_verdict_keeps_its_words() -> N
 
 
 @pytest.mark.parametrize(
-    "eyes",
+    "looks",
     [
-        Eyes(verdict(Result.FIXED)),
-        Eyes(verdict(Result.UNVERIFIED)),
-        Eyes(failing(SCALED)),
-        Eyes(failing(CRASH), watched=verdict(Result.FIXED)),
+        [verdict(Result.FIXED)],
+        [verdict(Result.UNVERIFIED)],
+        [failing(SCALED), failing(SCALED)],
+        [failing(CRASH)],
+        [failing(CRASH), verdict(Result.FIXED), failing(CRASH)],
     ],
-    ids=["healthy", "unknown", "changed by people", "a rollout that ends well"],
+    ids=["healthy", "unknown", "changed by people", "seen once", "a rollout that ends well"],
 )
-async def test_what_does_not_fail_is_left_as_it_is(eyes: Eyes) -> None:
-    assert await looked(eyes) == repaired()
+async def test_what_does_not_fail_twice_is_left_as_it_is(looks: list[Verdict]) -> None:
+    assert await looked(*looks) == repaired()
+
+
+async def test_a_failure_is_looked_at_again_after_the_time_that_a_cluster_needs() -> None:
+    kit, chronicle = staged(with_baseline(Shelf(repaired())), Eyes(failing(CRASH)))
+    watched, key = Watchlist(), Key("shop", "web")
+    await watch(kit, chronicle, PolicySpec(), watched)
+    assert watched.confirm(key) == NOW + PolicySpec().verify.converge_timeout
 
 
 async def test_a_repair_whose_baseline_is_gone_is_not_refused_after_its_end() -> None:
