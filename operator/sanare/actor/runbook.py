@@ -31,9 +31,9 @@ class Plan:
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """Every command once. Restarts come last: new pods are to read everything that was changed."""
+        """Every command once. What makes new pods comes last: they are to read everything that was changed."""
         all_of_them = [c for finding in self.repairs for c in (finding.repair.commands if finding.repair else ())]
-        ordered = sorted(dict.fromkeys(all_of_them), key=lambda command: command.argv[:1] == ("rollout",))
+        ordered = sorted(dict.fromkeys(all_of_them), key=lambda command: command.argv[0] in ("rollout", "delete"))
         return tuple(ordered)
 
     @property

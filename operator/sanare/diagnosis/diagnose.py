@@ -15,7 +15,7 @@ from sanare.diagnosis.analyzers.files import required_files
 from sanare.diagnosis.analyzers.images import unpullable_images
 from sanare.diagnosis.analyzers.limits import memory_limits
 from sanare.diagnosis.analyzers.loopback import loopback_listeners
-from sanare.diagnosis.analyzers.ordinals import governing_services, waiting_updates
+from sanare.diagnosis.analyzers.ordinals import governing_services, waiting_updates, with_release
 from sanare.diagnosis.analyzers.placement import node_selectors, pauses, quotas, root_images, without_pods
 from sanare.diagnosis.analyzers.ports import service_ports
 from sanare.diagnosis.analyzers.prefixes import env_prefixes
@@ -70,7 +70,7 @@ ANALYZERS: tuple[Analyzer, ...] = (
 def diagnose(snapshot: Snapshot, incident: Incident) -> tuple[Finding, ...]:
     """What does not fit, in the order in which it is to be repaired. Objects outside the incident give nothing."""
     view = View.of(snapshot, incident.spec.targets)
-    found = (_changeable(finding) for analyzer in ANALYZERS for finding in analyzer(view))
+    found = (with_release(view, _changeable(finding)) for analyzer in ANALYZERS for finding in analyzer(view))
     return tuple(dict.fromkeys(found))
 
 

@@ -244,3 +244,25 @@ def test_a_prefix_gives_the_variables_that_are_missed(prefix: str, names: list[s
 def test_a_prefix_that_explains_nothing_is_left_alone() -> None:
     finding = only(found(*misses("SHP_", {"TIER": "gold"}, "SHOP_ZONE")), "EnvironmentVariableMissing")
     assert finding.repair is None
+
+
+def missing_image(**spec: Any) -> list[Object]:
+    """A StatefulSet whose first pod cannot pull its image, beside a Deployment that runs the tag that exists."""
+    stateful_set, pod = stateful(revision="db-2")
+    stateful_set["spec"] |= spec
+    state = {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}
+    pod["status"]["containerStatuses"] = [{"name": "db", "state": state, "ready": False}]
+    stateful_set["spec"]["template"]["spec"]["containers"] = [box("db", "shop/app:1.0.l")]
+    return [stateful_set, pod, headless("db")]
+
+
+@pytest.mark.parametrize(
+    ("policy", "verbs"),
+    [("OrderedReady", ["patch", "delete"]), ("Parallel", ["patch"])],
+    ids=["in-order", "all-at-once"],
+)
+def test_a_changed_stateful_set_is_released_from_the_pod_it_would_wait_for(policy: str, verbs: list[str]) -> None:
+    parts = [*missing_image(podManagementPolicy=policy), app("cart", box("cart", "shop/app:1.0.1"))]
+    finding = only(found(*parts, target="StatefulSet/db"), "ImageNotPullable")
+    assert finding.repair is not None
+    assert [command.argv[0] for command in finding.repair.commands] == verbs

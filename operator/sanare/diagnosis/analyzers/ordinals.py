@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sanare.api.manifest import Manifest, labels, mapping, number, text
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
@@ -11,6 +12,7 @@ from sanare.diagnosis.workload import Workload, is_ready
 from sanare.kubectl.tool import Command
 
 _REVISION = "controller-revision-hash"
+_WAITS = "UpdateWaitsForPod"
 
 
 def waiting_updates(view: View) -> Iterator[Finding]:
@@ -36,7 +38,7 @@ def _stuck(workload: Workload) -> Iterator[Manifest]:
 def _of_pod(workload: Workload, pod: str) -> Finding:
     evidence = f"{pod} is of an earlier revision and not ready, and {workload.ref} replaces no pod before it is"
     return Finding(
-        kind="UpdateWaitsForPod",
+        kind=_WAITS,
         ref=workload.ref,
         field="status.updateRevision",
         observed=f"{pod} has an earlier revision",
@@ -44,6 +46,27 @@ def _of_pod(workload: Workload, pod: str) -> Finding:
         confidence=Confidence.HIGH,
         candidates=(Candidate(f"{pod} deleted", evidence, (Command(("delete", "pod", pod)),)),),
     )
+
+
+def with_release(view: View, finding: Finding) -> Finding:
+    """The finding, each candidate followed by the deletion of the pod that its changed StatefulSet waits for."""
+    workload = next((each for each in view.targets if each.ref == finding.ref), None)
+    if workload is None or finding.ref.kind != "StatefulSet" or finding.kind == _WAITS:
+        return finding
+    unready = sorted(text(pod, "metadata", "name") for pod in workload.pods if not is_ready(pod))
+    if not unready or text(workload.manifest, "spec", "podManagementPolicy") == "Parallel":
+        return finding
+    release = Command(("delete", "pod", unready[0]))
+    changed = tuple(
+        replace(candidate, commands=(*candidate.commands, release)) if _changes(candidate, workload) else candidate
+        for candidate in finding.candidates
+    )
+    return replace(finding, candidates=changed)
+
+
+def _changes(candidate: Candidate, workload: Workload) -> bool:
+    target = f"statefulset/{workload.name}"
+    return any(command.argv[:2] == ("patch", target) for command in candidate.commands)
 
 
 def governing_services(view: View) -> Iterator[Finding]:
