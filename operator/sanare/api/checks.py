@@ -163,8 +163,8 @@ class Check(Model):
         )
     )
 
-    name: str = Field(min_length=1, max_length=63)
-    """Name of the check, as the verdict shows it."""
+    name: str = Field(min_length=1, max_length=63, pattern=r"^[^/]+$")
+    """Name of the check, as the verdict shows it; without `/`, which marks a policy's."""
     rollout: RolloutCheck | None = None
     """The workload's rollout is complete and its pods are ready."""
     endpoints: EndpointsCheck | None = None

@@ -175,6 +175,7 @@ async def test_a_check_that_cannot_be_asked_is_refused_with_its_name(shop: Shop)
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("two members", {"rollout": {"name": "web"}, "tcp": {"service": "web", "port": "80"}}, "exactly one of"),
     ("no member", {}, "exactly one of"),
+    ("a policy's name", {"name": "policy/mine", "rollout": {"name": "web"}}, "name"),
     ("a pattern", {"http": {"service": "web", "matches": "("}}, "rule evaluation error"),
     ("a Secret", {"cel": {"expression": "true", "objects": [KEYS]}}, "Secrets are not read"),
     ("a sign", {"promql": {**UP, "op": "~"}}, "op"),

@@ -94,14 +94,13 @@ async def fault(check: CelCheck) -> str:
 
 async def _run(request: Mapping[str, Any]) -> Mapping[str, Any] | Reply:
     """One request to a process that is gone afterwards, whatever ends the wait."""
-    process = await asyncio.create_subprocess_exec(
-        *_ARGV,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={"LANG": "C.UTF-8"},
-        cwd="/",
-    )
+    pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *_ARGV, stdin=pipe, stdout=pipe, stderr=nowhere, env={"LANG": "C.UTF-8"}, cwd="/"
+        )
+    except OSError as error:
+        return Reply(failure=f"no process to evaluate it: {error.strerror}", unknown=Kind.UNKNOWN)
     try:
         async with asyncio.timeout(SECONDS):
             output, _ = await process.communicate(json.dumps(request).encode())

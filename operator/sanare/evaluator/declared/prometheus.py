@@ -110,7 +110,7 @@ async def ask(server: Server, check: PromqlCheck, when: Window) -> Data | Reply:
             return read(answer.status, await _read(answer))
     except TimeoutError:
         return Reply(failure=f"Prometheus did not answer within {SECONDS:g} s", unknown=Kind.TIMEOUT)
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.ClientError, OSError, ValueError) as error:
         why = one_line(str(error) or type(error).__name__, 200)
         return Reply(failure=f"Prometheus does not answer: {why}", unknown=Kind.UNKNOWN)
 
