@@ -127,6 +127,15 @@ async def test_a_stateful_set_starts_in_order_and_updates_from_the_last(world: W
     assert {pod["spec"]["containers"][0]["image"] for pod in world.pods("db")} == {"shop.local/app:2"}
 
 
+async def test_a_stateful_set_adopts_no_pod_that_is_not_named_as_its_own(world: World) -> None:
+    world.create(PODS, "db", template_of("db")["spec"], metadata={"labels": {"app": "db"}})
+    spec = {"replicas": 1, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}}
+    world.create(STATEFUL_SETS, "db", {**spec, "template": template_of("db")})
+    await world.until(lambda: dig(world.get(STATEFUL_SETS, "db"), "status", "readyReplicas") == 1)
+    assert "ownerReferences" not in world.get(PODS, "db")["metadata"]
+    assert dig(world.get(STATEFUL_SETS, "db"), "status", "replicas") == 1
+
+
 async def test_a_stateful_set_waits_for_a_first_pod_that_never_gets_ready(world: World) -> None:
     spec = {"replicas": 2, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}}
     broken = template_of("db", container={"image": "shop.local/app:typo"})

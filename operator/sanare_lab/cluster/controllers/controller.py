@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import ClassVar, TypeAlias
 
@@ -109,7 +109,9 @@ def selecting(store: Store, resource: ResourceType, obj: Obj) -> Iterator[Key]:
                 yield key_of(owner)
 
 
-def claim(store: Store, resource: ResourceType, owner: Obj) -> list[Obj]:
+def claim(
+    store: Store, resource: ResourceType, owner: Obj, may_adopt: Callable[[Obj], bool] = lambda _: True
+) -> list[Obj]:
     """The objects that `owner` controls, after adopting what its selector takes and releasing what it does not."""
     selector, uid = owner["spec"].get("selector"), owner["metadata"]["uid"]
     found = []
@@ -124,7 +126,7 @@ def claim(store: Store, resource: ResourceType, owner: Obj) -> list[Obj]:
                 found.append(obj)
             elif not is_going(obj):
                 store.modify(resource, *key_of(obj), partial(_release, owner=owner))
-        elif matches and not is_going(obj) and not is_going(owner):
+        elif matches and may_adopt(obj) and not is_going(obj) and not is_going(owner):
             adopted = store.modify(resource, *key_of(obj), partial(_adopt, owner=owner))
             found += [adopted] if adopted is not None else []
     return found

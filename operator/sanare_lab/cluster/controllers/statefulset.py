@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from sanare_lab.cluster.controllers.controller import (
     Controller,
@@ -43,11 +44,14 @@ class StatefulSetController(Controller):
         if found is None or is_going(found):
             return None
         update = current_revision(self.store, found, "controller.kubernetes.io/hash")
-        pods = {ordinal(pod): pod for pod in claim(self.store, PODS, found)}
+        pods = {ordinal(pod): pod for pod in self._pods(found)}
         current = self._current(found, update)
         wait = self._step(found, pods, name_of(update), current)
         self._report(found, name_of(update), current)
         return wait
+
+    def _pods(self, owner: Obj) -> list[Obj]:
+        return claim(self.store, PODS, owner, partial(_is_named_for, owner))
 
     def _current(self, owner: Obj, update: Obj) -> str:
         name = dig(owner, "status", "currentRevision")
@@ -155,7 +159,7 @@ class StatefulSetController(Controller):
 
     def _report(self, owner: Obj, update: str, current: str) -> None:
         owner = self.store.get(STATEFUL_SETS, *key_of(owner)) or owner
-        pods = claim(self.store, PODS, owner)
+        pods = self._pods(owner)
         live = [pod for pod in pods if not is_going(pod)]
         of_update = [pod for pod in live if pod["metadata"].get("labels", {}).get(HASH) == update]
         ready = sum(is_ready(pod) for pod in live)
@@ -180,3 +184,8 @@ def ordinal(pod: Obj) -> int:
     """The number at the end of the pod's name, -1 where there is none."""
     tail = name_of(pod).rpartition("-")[2]
     return int(tail) if tail.isdecimal() else -1
+
+
+def _is_named_for(owner: Obj, pod: Obj) -> bool:
+    """Whether a pod without an owner could be this StatefulSet's: its name is the owner's and an ordinal."""
+    return ordinal(pod) >= 0 and name_of(pod).rpartition("-")[0] == name_of(owner)
