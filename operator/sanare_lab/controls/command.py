@@ -52,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--registry", default=_DEFAULT.registry, help="where the cluster pulls from (%(default)s)")
     parser.add_argument("--embedded", action="store_true", help="start the embedded cluster and run them there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the outcomes")
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="DIR",
+        help="keep what each passed control ended with, for tests without a cluster",
+    )
     parser.add_argument("--compare", type=Path, metavar="FILE", help="outcomes of another cluster, to stand beside")
 
 
@@ -67,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
         durability=args.durability,
         prefix=args.prefix,
         registry=args.registry,
+        record=args.record,
     )
     console = Console(width=None if Console().is_terminal else 200)
     outcomes, cluster = asyncio.run(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from time import monotonic
 from typing import Self
 
@@ -20,6 +21,7 @@ from sanare.kube.client import KubeClient
 from sanare.text import one_line
 from sanare_lab.app.catalogue import REGISTRY
 from sanare_lab.controls.outcome import ControlOutcome, Outcome, judge
+from sanare_lab.controls.recording import Recording, write
 from sanare_lab.controls.stage import Stage, staged
 from sanare_lab.controls.symptom import Scene, is_available, is_proved_broken, lacking_proof, repaired, restarts
 from sanare_lab.scenarios.scenario import Control, Scenario
@@ -38,6 +40,7 @@ class Plan:
         hold: seconds for which the evaluator wants health to last.
         durability: seconds of flat restart counts after one pod was deleted; 0 leaves that out.
         prefix: start of the namespaces' names.
+        record: folder for recordings of the controls that pass; None keeps none.
         kubeconfig: of the cluster, for kubectl; None leaves it to the environment.
     """
 
@@ -50,6 +53,7 @@ class Plan:
     kubectl: str = "kubectl"
     kubeconfig: str | None = None
     registry: str = REGISTRY
+    record: Path | None = None
 
     @property
     def limit(self) -> float:
@@ -143,11 +147,16 @@ async def _perform(run: _Run, stage: Stage) -> ControlOutcome:
     baseline, first = await evaluator.capture(incident, run.plan.policy)
     await stage.terminal.follow(run.control.steps, {"NONCE": stage.nonce, "NAMESPACE": stage.namespace})
     acted, since = monotonic(), datetime.now(UTC)
-    verdict, _ = await evaluator.verify(incident, run.plan.policy, baseline, previous=first, since=since)
+    verdict, last = await evaluator.verify(incident, run.plan.policy, baseline, previous=first, since=since)
     seconds = round(monotonic() - acted, 1)
     scene = await stage.look(function)
     is_whole = verdict.result is Result.FIXED and scene.answered  # the function decides, fields only guard
     why = judge(verdict, run.control.expect, answered=scene.answered)
+    if run.plan.record and not why:
+        hold = run.plan.policy.verify.hold
+        said = {"result": str(verdict.result), "kind": verdict.kind}
+        ended = Recording(scenario.id, run.control.name, incident, baseline, last, since, hold, **said)
+        await asyncio.to_thread(write, run.plan.record, ended, nonce=stage.nonce)
     return replace(
         run.blank,
         outcome=Outcome.FAILED if why else Outcome.PASSED,

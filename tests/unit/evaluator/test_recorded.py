@@ -6,6 +6,7 @@ ones have no baseline.
 
 from __future__ import annotations
 
+import functools
 import json
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +23,11 @@ from sanare.evaluator.judge import judge
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
 from sanare.evaluator.wanted import BINDINGS, EVERYTHING
+from sanare_lab.controls.outcome import judge as differs
+from sanare_lab.controls.recording import read
+from sanare_lab.scenarios.loader import library
+from sanare_lab.scenarios.loader import load as load_scenario
+from sanare_lab.scenarios.scenario import Expectation
 
 RECORDED = Path(__file__).parents[2] / "data" / "evaluator"
 # A kind that a recording does not hold was empty.
@@ -101,3 +107,21 @@ def test_the_same_state_gives_the_same_words(name: str) -> None:
 
 def test_every_recording_is_judged() -> None:
     assert {path.stem for path in RECORDED.glob("*.json")} == set(EXPECTED)
+
+
+# Recordings of the scenarios' controls: what must be said of each stands with the scenario.
+CONTROLS = sorted((RECORDED / "controls").glob("*.json.gz"))
+
+
+@functools.cache
+def expectation(scenario: str, control: str) -> Expectation:
+    controls = {each.name: each for each in load_scenario(library() / scenario).controls}
+    return controls[control].expect
+
+
+@pytest.mark.parametrize("path", CONTROLS, ids=lambda path: path.name.removesuffix(".json.gz"))
+def test_a_recorded_control_is_judged_as_its_scenario_says(path: Path) -> None:
+    recording = read(path)
+    verdict = recording.judged()
+    assert differs(verdict, expectation(recording.scenario, recording.control), answered=True) == ""
+    assert (verdict.result, verdict.kind) == (recording.result, recording.kind)
