@@ -262,7 +262,7 @@ def missing_image(**spec: Any) -> list[Object]:
     ids=["in-order", "all-at-once"],
 )
 def test_a_changed_stateful_set_is_released_from_the_pod_it_would_wait_for(policy: str, verbs: list[str]) -> None:
-    parts = [*missing_image(podManagementPolicy=policy), app("cart", box("cart", "shop/app:1.0.1"))]
-    finding = only(found(*parts, target="StatefulSet/db"), "ImageNotPullable")
+    cart, broken = app("cart", box("cart", "shop/app:1.0.1")), missing_image(podManagementPolicy=policy)
+    finding = only(found(cart, *broken, target="StatefulSet/db"), "ImageNotPullable")
     assert finding.repair is not None
     assert [command.argv[0] for command in finding.repair.commands] == verbs
