@@ -232,7 +232,6 @@ def misses(prefix: str, data: dict[str, str], *names: str) -> tuple[App, Object]
     ("prefix", "names", "right"),
     [
         pytest.param("SHP_", ["SHOP_ZONE"], "SHOP_", id="slip"),
-        pytest.param("", ["SHOP_ZONE"], "SHOP_", id="none"),
         pytest.param("SHOP_", ["ZONE"], "(none)", id="one-too-many"),
     ],
 )
@@ -241,8 +240,13 @@ def test_a_prefix_gives_the_variables_that_are_missed(prefix: str, names: list[s
     assert values(finding) == [right]
 
 
-def test_a_prefix_that_explains_nothing_is_left_alone() -> None:
-    finding = only(found(*misses("SHP_", {"TIER": "gold"}, "SHOP_ZONE")), "EnvironmentVariableMissing")
+@pytest.mark.parametrize(
+    ("prefix", "data"),
+    [("SHP_", {"TIER": "gold"}), ("", {"ZONE": "north"})],
+    ids=["explains-nothing", "without-a-prefix"],
+)
+def test_other_sources_keep_the_prefix_they_have(prefix: str, data: dict[str, str]) -> None:
+    finding = only(found(*misses(prefix, data, "SHOP_ZONE")), "EnvironmentVariableMissing")
     assert finding.repair is None
 
 

@@ -21,19 +21,23 @@ def env_prefixes(view: View) -> Iterator[Finding]:
 
 
 def meant_prefixes(view: View, workload: Workload, container: Container) -> dict[int, tuple[str, ...]]:
-    """Position of each `envFrom` entry to the prefixes that would give the container what its log misses."""
+    """Position of each `envFrom` entry to the prefixes that would give the container what its log misses.
+
+    Entries without a prefix are left out: the container may read their other keys by their own names.
+    """
     if not any(state.crashed for state in workload.states(container)):
         return {}
     missing = missing_variables("\n".join(view.logs(workload, container)))
     found = {}
     for index, source in enumerate(items(container.spec, "envFrom")):
+        present = text(source, "prefix")
         data = mapping(view.snapshot.find("ConfigMap", text(source, "configMapRef", "name")) or {}, "data")
         fitting = {
             name.removesuffix(key): None for name in missing for key in data if key and name.endswith(f"_{key}")
         }
         bare = [""] if any(name in data for name in missing) else []
-        right = tuple(prefix for prefix in (*fitting, *bare) if prefix != text(source, "prefix"))
-        if right:
+        right = tuple(prefix for prefix in (*fitting, *bare) if prefix != present)
+        if present and right:
             found[index] = right
     return found
 
@@ -46,14 +50,14 @@ def _of_source(workload: Workload, container: Container, index: int, right: tupl
         kind="VariablePrefixWrong",
         ref=workload.ref,
         field=workload.field(container, f"envFrom[{index}].prefix"),
-        observed=old or "(none)",
+        observed=old,
         expected="the prefix of the variables that the container asks for",
         confidence=Confidence.HIGH,
         candidates=tuple(
             Candidate(
                 prefix or "(none)",
                 f"with it the keys of ConfigMap/{name} are the variables that the log misses",
-                (patch(workload.ref, Change(pointer, old or None, prefix or None)),),
+                (patch(workload.ref, Change(pointer, old, prefix or None)),),
             )
             for prefix in right
         ),
