@@ -10,6 +10,8 @@ from sanare.api.status import CheckOutcome
 from sanare.evaluator.facts import Facts
 
 LIMIT = 48 * 1024
+# Kinds whose objects are many, and matter by appearing and not by being gone.
+_DATED = ("EndpointSlice", "ReplicaSet", "ConfigMap", "ServiceAccount", "Job")
 
 
 class Baseline(Model):
@@ -51,9 +53,9 @@ def _size(baseline: Baseline) -> int:
 
 
 def _fewer_names(baseline: Baseline) -> Baseline:
-    # Names of pods are many and matter least: they only tell an orphaned pod from a new one.
-    names = dict(baseline.facts.names)
-    dropped = len(names.pop("Pod", ()))
+    # Without its name the time of an object's creation tells whether it is new.
+    dropped = sum(len(baseline.facts.names.get(kind, ())) for kind in _DATED)
+    names = {kind: found for kind, found in baseline.facts.names.items() if kind not in _DATED}
     return _with(baseline, lambda facts: facts.model_copy(update={"names": names}), dropped)
 
 

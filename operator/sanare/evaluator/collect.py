@@ -120,15 +120,13 @@ def _evidence(readings: _Readings, baseline: Baseline | None) -> Iterator[str]:
     known = baseline.facts.workloads if baseline else ()
     if trouble.any or wanted.reads_config((*known, *(workload_facts(each) for each in readings.workloads))):
         yield "ConfigMap"
+    if baseline and wanted.is_shrunk(baseline, readings.owned.workloads):
+        yield wanted.SCALER
     if trouble.creation:
         yield "ResourceQuota"
-        yield from (kind for kind in ("LimitRange", wanted.SCALER) if _may_exist(kind, baseline))
+        yield from (kind for kind in ("LimitRange", wanted.SCALER) if wanted.may_exist(kind, baseline))
         if wanted.names_an_account(readings.workloads):
             yield "ServiceAccount"
-
-
-def _may_exist(kind: str, baseline: Baseline | None) -> bool:
-    return baseline is None or bool(baseline.facts.names.get(kind))
 
 
 async def _ask_around(
@@ -145,7 +143,9 @@ async def _ask_around(
     )
     answers = await _answers(kube, namespace, offered.within(room - len(logs), thrifty=troubled and capture))
     if not capture and any(answer.known and answer.failure for answer in answers.values()):
-        await listing.list(["ConfigMap", *(["NetworkPolicy"] if _may_exist("NetworkPolicy", baseline) else [])])
+        await listing.list(
+            ["ConfigMap", *(["NetworkPolicy"] if wanted.may_exist("NetworkPolicy", baseline) else [])]
+        )
         logs = _worth_reading(readings, refused=True)[: max(limit - listing.asked - len(answers), 1)]
     tails = await asyncio.gather(*(_tail(kube, namespace, *which) for which in logs))
     return Collected(

@@ -80,7 +80,7 @@ def _is_hopeless(why: str) -> bool:
 def _is_absent(look: Look, why: str) -> bool:
     """Whether the ConfigMap that a message says was not found is still not there: trying again finds nothing."""
     named = _MISSING_CONFIG_MAP.search(why)
-    if named is None or "ConfigMap" in look.snapshot.unseen:
+    if named is None or not look.snapshot.is_listed("ConfigMap"):
         return False
     return look.snapshot.find("ConfigMap", named[1]) is None
 

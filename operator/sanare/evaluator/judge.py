@@ -23,7 +23,7 @@ from sanare.evaluator.ownership import ownership
 from sanare.evaluator.rules import false_repairs
 from sanare.evaluator.scope import scope_of
 from sanare.evaluator.seen import Seen
-from sanare.evaluator.sight import check_guards_seen, check_sight
+from sanare.evaluator.sight import check_baseline_sight, check_guards_seen, check_sight
 from sanare.evaluator.snapshot import Snapshot
 from sanare.text import one_line
 
@@ -40,6 +40,7 @@ _READING = Reading(
 
 CHECKS: tuple[Callable[[Look], Iterator[Seen]], ...] = (
     check_sight,
+    check_baseline_sight,
     check_guards_seen,
     *health.CHECKS,
     *traffic.CHECKS,

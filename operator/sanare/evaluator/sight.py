@@ -11,7 +11,7 @@ from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look
 from sanare.evaluator.seen import Seen, unknown
-from sanare.evaluator.wanted import guard_kinds, reads_config
+from sanare.evaluator.wanted import GUARDS, guard_kinds, reads_config
 
 _WORDS = {
     "Forbidden": Kind.FORBIDDEN,
@@ -27,6 +27,15 @@ def check_sight(look: Look) -> Iterator[Seen]:
         why = look.snapshot.unseen.get(kind)
         if why:
             yield unknown("list", blindness(why), kind, f"{kind} objects could not be listed: {why}")
+
+
+def check_baseline_sight(look: Look) -> Iterator[Seen]:
+    """What rules compare with was listed when the baseline was taken."""
+    unseen = look.baseline.unseen if look.baseline else {}
+    for kind in GUARDS:
+        if kind in unseen:
+            message = f"{kind} objects could not be listed for the baseline: {unseen[kind]}"
+            yield unknown("list", blindness(unseen[kind]), kind, message)
 
 
 def check_guards_seen(look: Look) -> Iterator[Seen]:

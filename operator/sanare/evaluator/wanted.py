@@ -6,11 +6,11 @@ evidence where something is wrong, and the guards where nothing is, because only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from sanare.api.checks import Check
 from sanare.api.incident import Incident
-from sanare.api.manifest import Manifest, items, owners, text
+from sanare.api.manifest import Manifest, items, number, owners, text
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.ownership import TEMPLATED, pod_template
@@ -111,8 +111,20 @@ def reads_config(workloads: Iterable[WorkloadFacts]) -> bool:
 
 def guard_kinds(baseline: Baseline) -> tuple[str, ...]:
     """The guards that were there before the first attempt, and the bindings that anybody may add."""
-    names = baseline.facts.names
-    return (*(kind for kind in (*GUARDS, SCALER) if names.get(kind)), *baseline.bindings)
+    return (*(kind for kind in (*GUARDS, SCALER) if baseline.facts.names.get(kind)), *baseline.bindings)
+
+
+def may_exist(kind: str, baseline: Baseline | None) -> bool:
+    """Whether there may be objects of a kind: the baseline saw some, or did not look."""
+    return baseline is None or baseline.facts.names.get(kind) != ()
+
+
+def is_shrunk(baseline: Baseline, workloads: Mapping[str, Manifest]) -> bool:
+    """Whether a workload of the namespace asks for fewer replicas than before: an autoscaler may have done it."""
+    asked = {each.object: each.replicas for each in (*baseline.facts.workloads, *baseline.facts.neighbours)}
+    return any(
+        number(workload, "spec", "replicas", default=1) < asked.get(name, 0) for name, workload in workloads.items()
+    )
 
 
 def budget(scope: Scope, ports: int) -> int:

@@ -12,6 +12,7 @@ from sanare import errors
 from sanare.api.policy import PolicySpec
 from sanare.api.status import Result
 from sanare.evaluator.evaluator import Evaluator
+from sanare.evaluator.facts import Facts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer
 from sanare.kube.resources import BY_KIND
@@ -253,3 +254,21 @@ async def test_large_config_maps_are_cut_and_keep_their_keys() -> None:
     assert found is not None
     assert sorted(found["data"]) == ["other", "text"]
     assert len(found["data"]["text"].encode()) <= 4096
+
+
+async def test_an_autoscaler_that_was_not_asked_for_at_first_explains_fewer_replicas() -> None:
+    target = {"kind": "Deployment", "name": "web"}
+    namespace = Namespace().add(*workload("web", replicas=3), service("web"), endpoints("web", "web-1-0"))
+    kube = FakeKube(namespace.add(named("HorizontalPodAutoscaler", "web", minReplicas=1, scaleTargetRef=target)))
+    baseline, _ = await evaluator(kube).capture(incident(), POLICY)
+    seen = baseline.model_copy(update={"facts": _without(baseline.facts, "HorizontalPodAutoscaler")})
+    kube.namespace.get("Deployment", "web")["spec"]["replicas"] = 2
+    verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, seen)
+    assert Kind.SCALED_DOWN not in {check.kind for check in verdict.checks}
+
+
+def _without(facts: Facts, kind: str) -> Facts:
+    """The facts of a capture that did not list the kind."""
+    names = {each: names for each, names in facts.names.items() if each != kind}
+    guards = tuple(each for each in facts.guards if not each.object.startswith(f"{kind}/"))
+    return facts.model_copy(update={"names": names, "guards": guards})

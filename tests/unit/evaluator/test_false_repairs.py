@@ -403,3 +403,19 @@ def test_a_neighbour_must_be_able_to_start_again(key: str, version: str, gone: b
     baseline = baseline_of(broken(reader(key))).model_copy(update={"resource_version": "5"})
     found = judge(now.snapshot(), baseline, incident(), POLICY, now=NOW)
     assert (f"Deployment/api will not start again: key {key} of ConfigMap/conf is gone" in found.reason) is gone
+
+
+@pytest.mark.parametrize(
+    ("why", "word"),
+    [
+        ("Forbidden: no", Kind.FORBIDDEN),
+        ("Timeout: slow", Kind.TIMEOUT),
+        ("NotFound: not served", Kind.NOT_FOUND),
+        ("Empty: no list", Kind.EMPTY),
+    ],
+)
+def test_a_baseline_that_could_not_see_the_guards_leaves_the_verdict_open(why: str, word: Kind) -> None:
+    before = shop()
+    before.unseen = {"NetworkPolicy": why}
+    found = verdict(shop(), before)
+    assert (found.result, found.kind) == (Result.UNVERIFIED, word)
