@@ -262,7 +262,7 @@ def _cron_job(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
     yield from found
     # A failed Job that is only deleted proves nothing: a run of after the baseline has to complete.
     if not found and look.failed_before(name) and not _ran_since(look, newest_job):
-        yield unknown("rollout", Kind.UNKNOWN, name, f"{name}: no Job has completed since the last one failed")
+        yield unknown("rollout", Kind.EMPTY, name, f"{name}: no Job has completed since the last one failed")
 
 
 def _ran_since(look: Look, job: Manifest | None) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from sanare.api.allowed import Weakening
 from sanare.api.status import CheckResult, Result
+from sanare.evaluator.facts import workload_facts
 from sanare.evaluator.kinds import Kind
 from tests.unit.evaluator.namespace import (
     Json,
@@ -489,3 +490,25 @@ def test_every_rule_but_durability_can_be_allowed() -> None:
 def test_an_evicted_neighbour_is_named_with_the_reason() -> None:
     before = broken()
     assert "low on resource: memory" in verdict(changed(before, evicts_neighbour), before).reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "object_"), [("Anything", "Deployment/web"), ("ScaledDown", "web"), ("NotDurable", "Deployment/web")]
+)
+def test_an_allowance_that_names_no_rule_or_no_object_is_refused(kind: str, object_: str) -> None:
+    with pytest.raises(ValueError, match=r"kind|object"):
+        allowing(kind, object_)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "held"),
+    [
+        ({"type": "OnDelete"}, ("updateStrategy OnDelete",)),
+        ({"rollingUpdate": {"partition": 3}}, ("updateStrategy.rollingUpdate.partition",)),
+        ({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}, ()),
+    ],
+    ids=["on delete", "a partition", "rolling"],
+)
+def test_a_strategy_that_leaves_pods_as_they_were_is_read(strategy: Json, held: tuple[str, ...]) -> None:
+    stateful_set = {"kind": "StatefulSet", "metadata": meta("db"), "spec": {"updateStrategy": strategy}}
+    assert workload_facts(stateful_set).held == held
