@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from sanare import errors, telemetry
 from sanare.api.incident import Incident
-from sanare.api.manifest import Manifest
+from sanare.api.manifest import Manifest, text
 from sanare.api.policy import PolicySpec
 from sanare.api.status import ConditionType, Outcome
 from sanare.decision import ladder, step
@@ -46,7 +46,9 @@ class Reconciler:
         self._watchlist = Watchlist()
 
     def notice(self, manifest: Manifest) -> None:
-        """Take in an Incident from a list, before it has a pass."""
+        """Take in an Incident from a list, before it has a pass. Most are not watched, and need no reading."""
+        if not text(manifest, "status", "watchedUntil"):
+            return
         with suppress(ValidationError):
             self._watchlist.note(Incident.parse(manifest), now=self._kit.clock())
 
@@ -59,6 +61,7 @@ class Reconciler:
         try:
             incident = await fetch_incident(self._kit.kube, key.namespace, key.name)
         except errors.NotFound:
+            self._watchlist.forget(key)
             return None
         except ValidationError as error:
             _log.error("incident cannot be read", incident=str(key), error=str(error))
@@ -78,10 +81,20 @@ class Reconciler:
         has_ended = find_condition(incident.status.conditions, ConditionType.RESOLVED) is not None
         policy = None if has_ended else await resolve_policy(self._kit.kube, incident, self._default)
         chronicle.policy = policy
+        decided = self._decide(key, incident, policy, now=now)
+        telemetry.PASSES.labels(step=type(decided).__name__).inc()
+        if isinstance(decided, step.Wait):
+            return None if decided.until is None else max((decided.until - now).total_seconds(), 1.0)
+        _log.info("step", incident=str(key), step=type(decided).__name__)
+        await self._do(chronicle, decided, policy or await self._policy_of(incident))
+        return AGAIN
+
+    def _decide(self, key: Key, incident: Incident, policy: PolicySpec | None, *, now: datetime) -> step.Step:
+        """The next step, by the status and by what is remembered of the looks before."""
         self._watchlist.note(incident, now=now)
-        if incident.status.recurs is not None and not has_ended:
+        if incident.status.recurs is not None and policy is not None:  # told again until the earlier one is marked
             self._watchlist.report(Key(key.namespace, incident.status.recurs.incident), key.name)
-        decided = ladder.decide(
+        return ladder.decide(
             incident,
             policy,
             now=now,
@@ -89,12 +102,6 @@ class Reconciler:
             recurred=bool(self._watchlist.reported(key)),
             confirm=self._watchlist.confirm(key),
         )
-        telemetry.PASSES.labels(step=type(decided).__name__).inc()
-        if isinstance(decided, step.Wait):
-            return None if decided.until is None else max((decided.until - now).total_seconds(), 1.0)
-        _log.info("step", incident=str(key), step=type(decided).__name__)
-        await self._do(chronicle, decided, policy or await self._policy_of(incident))
-        return AGAIN
 
     async def _policy_of(self, incident: Incident) -> PolicySpec:
         """The policy of an Incident that has ended; the default where it is gone by now."""

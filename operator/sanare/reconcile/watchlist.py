@@ -33,12 +33,18 @@ class Watchlist:
         """Take in what is true of one Incident."""
         key = Key(incident.metadata.namespace, incident.metadata.name)
         resolved, until = incident.status.resolved_at, incident.status.watched_until
-        if is_watched(incident) and resolved is not None and until is not None and now <= until:
+        if not is_watched(incident) or resolved is None or until is None:
+            self.forget(key)
+        elif now <= until:
             self._watched[key] = _Entry(Subject.of(incident), resolved, until)
-        else:
+        else:  # a failure that the last look saw is still to be confirmed
             self._watched.pop(key, None)
             self._reported.pop(key, None)
-            self._suspected.pop(key, None)
+
+    def forget(self, key: Key) -> None:
+        """It is watched no more, or does not exist any more."""
+        for known in (self._watched, self._reported, self._suspected):
+            known.pop(key, None)
 
     def earlier(self, incident: Incident, *, at: datetime) -> Key | None:
         """Of the repairs that are about the same and whose window is open at that time, the one that ended last."""

@@ -40,6 +40,16 @@ def test_what_has_regressed_or_left_its_window_is_watched_no_more() -> None:
     assert watched.earlier(incident(), at=minutes(30)) is None
 
 
+def test_a_failure_at_the_last_look_is_still_to_be_confirmed() -> None:
+    watched = Watchlist()
+    watched.note(repaired(), now=minutes(60))
+    watched.suspect(OLD, until=minutes(63))
+    watched.note(repaired(), now=minutes(62))
+    assert watched.confirm(OLD) == minutes(63)
+    watched.note(repaired(regressed=True), now=minutes(63))
+    assert watched.confirm(OLD) is None
+
+
 def test_a_report_wakes_the_repair_once_and_stands_until_it_was_looked_at() -> None:
     watched = Watchlist()
     watched.note(repaired(), now=T0)
