@@ -43,7 +43,9 @@ def _exposure(before: ServiceFacts, now: ServiceFacts) -> str:
 def rule_placement_widened(change: Change) -> Iterator[Seen]:
     """Pods may run on nodes that they were kept from, although that was not the fault."""
     for before, now in change.workloads():
-        unplaced = any(check.object == before.object for check in change.failed_then(Kind.UNSCHEDULABLE))
+        # A DaemonSet that no node matches has no pod that could be called unschedulable.
+        nowhere = (Kind.UNSCHEDULABLE, *([Kind.NO_REPLICAS] if before.object.startswith("DaemonSet/") else []))
+        unplaced = any(check.object == before.object for check in change.failed_then(*nowhere))
         lost = [rule for rule in before.placement if rule not in now.placement]
         if lost and not unplaced and len(now.placement) < len(before.placement):
             yield _widened(now, f"{lost[0]}, which keeps its pods to some nodes, was removed")

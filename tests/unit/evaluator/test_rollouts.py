@@ -158,3 +158,20 @@ def test_a_bare_pod_stands_for_itself() -> None:
     assert verdict(Namespace().add(bare), about=incident("Pod/tool")).result is Result.FIXED
     bare["status"]["conditions"][0]["status"] = "False"
     assert verdict(Namespace().add(bare), about=incident("Pod/tool")).kind == Kind.POD_NOT_READY
+
+
+def on_nodes(namespace: Namespace, **selector: str) -> Namespace:
+    namespace.get("DaemonSet", "db")["spec"]["template"]["spec"] = {**SPEC, "nodeSelector": selector}
+    return namespace
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        pytest.param(daemon(desired=0, ready=0), "", id="of-a-label-that-no-node-has"),
+        pytest.param(daemon(), Kind.PLACEMENT_WIDENED, id="of-a-label-that-a-node-has"),
+    ],
+)
+def test_a_daemon_set_may_lose_only_a_node_label_that_kept_it_from_every_node(before: Namespace, kind: str) -> None:
+    found = verdict(daemon(), on_nodes(before, disk="fast"), incident("DaemonSet/db"))
+    assert found.kind == kind
