@@ -156,7 +156,7 @@ def about_db(*parts: Object) -> tuple[Finding, ...]:
 def test_a_pod_that_an_update_waits_for_is_deleted() -> None:
     finding = only(about_db(*stateful(), headless("db")), "UpdateWaitsForPod")
     assert finding.repair is not None
-    assert [command.argv for command in finding.repair.commands] == [("delete", "pod", "db-0")]
+    assert [command.argv for command in finding.repair.commands] == [("delete", "pod", "db-0", "--wait=false")]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def _of_pod(workload: Workload, pod: str) -> Finding:
         observed=f"{pod} has an earlier revision",
         expected="every pod of the present revision",
         confidence=Confidence.HIGH,
-        candidates=(Candidate(f"{pod} deleted", evidence, (Command(("delete", "pod", pod)),)),),
+        candidates=(Candidate(f"{pod} deleted", evidence, (Command(("delete", "pod", pod, "--wait=false")),)),),
     )
 
 
@@ -56,7 +56,7 @@ def with_release(view: View, finding: Finding) -> Finding:
     unready = sorted(text(pod, "metadata", "name") for pod in workload.pods if not is_ready(pod))
     if not unready or text(workload.manifest, "spec", "podManagementPolicy") == "Parallel":
         return finding
-    release = Command(("delete", "pod", unready[0]))
+    release = Command(("delete", "pod", unready[0], "--wait=false"))
     changed = tuple(
         replace(candidate, commands=(*candidate.commands, release)) if _changes(candidate, workload) else candidate
         for candidate in finding.candidates
