@@ -34,8 +34,6 @@ _NAMED = (
 _MAX_NAMES = 400
 _MAX_REVISIONS = 10
 _MAX_GUARDS = 100
-# These end by themselves, so that their absence says nothing.
-_ENDING = ("Job", "Pod")
 
 
 def take_baseline(
@@ -123,7 +121,7 @@ def _names(look: Look) -> dict[str, tuple[str, ...]]:
 
 def _neighbours(look: Look) -> Iterator[Health]:
     for name, workload in sorted(look.owned.workloads.items()):
-        if name not in look.scope.workloads and not name.startswith(tuple(f"{kind}/" for kind in _ENDING)):
+        if name not in look.scope.workloads and not _ends_by_itself(workload):
             uid = text(workload, "metadata", "uid")
             asked = number(workload, "spec", "replicas") if "replicas" in mapping(workload, "spec") else 0
             yield Health(object=name, uid=uid, healthy=is_available(look, name), replicas=asked)
@@ -132,6 +130,12 @@ def _neighbours(look: Look) -> Iterator[Health]:
         if name not in look.scope.services and mapping(service, "spec").get("selector"):
             uid = text(service, "metadata", "uid")
             yield Health(object=f"Service/{name}", uid=uid, healthy=serves(look, name))
+
+
+def _ends_by_itself(workload: Manifest) -> bool:
+    """Whether the absence of a workload says nothing: Jobs, and pods that are not started again."""
+    kind = text(workload, "kind")
+    return kind == "Job" or (kind == "Pod" and text(workload, "spec", "restartPolicy") in ("Never", "OnFailure"))
 
 
 def _working(look: Look) -> set[str]:

@@ -126,7 +126,9 @@ def _wire(recording: Recording) -> dict[str, Any]:
         "snapshot": {
             "namespace": snapshot.namespace,
             "takenAt": snapshot.taken_at.isoformat(),
-            "objects": {kind: _kept(kind, found) for kind, found in snapshot.objects.items()},
+            "objects": {
+                kind: _kept(kind, found, namespace=snapshot.namespace) for kind, found in snapshot.objects.items()
+            },
             "answers": [[asdict(probe), asdict(answer)] for probe, answer in snapshot.answers.items()],
             "logs": dict(snapshot.logs),
             "unseen": dict(snapshot.unseen),
@@ -135,13 +137,20 @@ def _wire(recording: Recording) -> dict[str, Any]:
     }
 
 
-def _kept(kind: str, found: tuple[Manifest, ...]) -> list[dict[str, Any]]:
+def _kept(kind: str, found: tuple[Manifest, ...], *, namespace: str) -> list[dict[str, Any]]:
     if kind == "ClusterRoleBinding":
-        found = tuple(each for each in found if any(text(s, "kind") != "User" for s in items(each, "subjects")))
+        found = tuple(each for each in found if any(_is_near(s, namespace) for s in items(each, "subjects")))
     shorten = _SHORT.get(kind, dict)
     if kind == "Event":
         found = found[-_EVENTS:]
     return [{**shorten(item), "metadata": _metadata(item)} for item in found]
+
+
+def _is_near(subject: Manifest, namespace: str) -> bool:
+    """Whether a binding may be about an account of the namespace; those of the cluster's own parts are many."""
+    name = text(subject, "name")
+    own = text(subject, "namespace") == namespace or name.endswith(f":{namespace}")
+    return own or name in ("system:serviceaccounts", "system:authenticated")
 
 
 def _metadata(item: Manifest) -> dict[str, Any]:

@@ -85,6 +85,14 @@ def evicts_neighbour(ns: Namespace) -> None:
     pod["status"] = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."}
 
 
+def bare(name: str, **spec: Any) -> Change:
+    """A pod of nobody that is ready."""
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    return adds(
+        {"kind": "Pod", "metadata": meta(name), "spec": {"restartPolicy": "Always", **spec}, "status": status}
+    )
+
+
 def paired(*changes: Change) -> Namespace:
     """Two replicas of the neighbour, so that it can lose one."""
 
@@ -341,6 +349,12 @@ WIDER: list[tuple[str, Namespace, Change, Kind]] = [
         sets(image="shop.local/app:1.0"),
         Kind.IMAGE_SWAPPED,
     ),
+    (
+        "a bare pod beside it is gone",
+        broken(bare("probe")),
+        lambda ns: ns.drop("Pod", "probe"),
+        Kind.NEIGHBOUR_BROKEN,
+    ),
     ("a neighbour is scaled down", paired(), neighbour_scaled, Kind.NEIGHBOUR_BROKEN),
     ("a neighbour is evicted", broken(), evicts_neighbour, Kind.NEIGHBOUR_BROKEN),
 ]
@@ -438,6 +452,11 @@ NARROWER: list[tuple[str, Namespace, Change]] = [
         "the alias becomes a Service",
         broken(respec("Service", "web", type="ExternalName")),
         respec("Service", "web", type="ClusterIP"),
+    ),
+    (
+        "a bare pod that ends by itself is gone",
+        broken(bare("once", restartPolicy="Never")),
+        lambda ns: ns.drop("Pod", "once"),
     ),
     (
         "the claim stays",
