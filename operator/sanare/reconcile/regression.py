@@ -40,7 +40,7 @@ async def watch(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: W
         failing = await _failing(kit, chronicle, policy)
     except errors.InvalidIncident as error:  # it has ended: there is nobody to refuse it to
         _log.warning("repair cannot be watched", incident=str(key), error=str(error))
-        return
+        failing = ""
     confirm, now = watchlist.confirm(key), chronicle.now()
     if not failing:
         watchlist.acquit(key)

@@ -101,8 +101,11 @@ async def test_a_failure_is_looked_at_again_after_the_time_that_a_cluster_needs(
 async def test_a_repair_whose_baseline_is_gone_is_not_refused_after_its_end() -> None:
     shelf = Shelf(repaired())
     kit, chronicle = staged(shelf, Eyes(failing(CRASH)))
-    await watch(kit, chronicle, PolicySpec(), Watchlist())
+    watched = Watchlist()
+    watched.suspect(Key("shop", "web"), until=minutes(0))
+    await watch(kit, chronicle, PolicySpec(), watched)
     assert shelf.incident == repaired()
+    assert watched.confirm(Key("shop", "web")) is None
 
 
 class Pair(Shelf):
