@@ -108,6 +108,23 @@ ONE_CANDIDATE: dict[str, tuple[list[App | Object], str, str]] = {
         "PersistentVolumeClaimMissing",
         "data-web",
     ),
+    "the name of a claim whose files the app asks for": (
+        [
+            app(
+                "web",
+                box(
+                    env=[{"name": "REQUIRE_FILES", "value": "/var/lib/web/main.db"}],
+                    volumeMounts=[{"name": "state", "mountPath": "/var/lib/web"}],
+                ),
+                state=STUCK,
+                volumes=[{"name": "state", "persistentVolumeClaim": {"claimName": "web-states"}}],
+            ),
+            thing("PersistentVolumeClaim", "web-state"),
+            thing("PersistentVolumeClaim", "spare"),
+        ],
+        "PersistentVolumeClaimMissing",
+        "web-state",
+    ),
     "the only claim that nobody uses": (
         [
             with_volume({"persistentVolumeClaim": {"claimName": "gone"}}),

@@ -101,6 +101,8 @@ def _existing(
         return nearest(
             reference.name, _secrets_in_use(view, workload)
         ), "one that running pods use, with a name like it"
+    # What a claim holds cannot be seen, and an account holds nothing.
+    needed = needed if reference.kind == "ConfigMap" else frozenset()
     fitting = [m for m in view.snapshot.all(reference.kind) if _fits(m, needed)]
     names = [n for m in fitting if (reference.kind, n := text(m, "metadata", "name")) not in _BUILT_IN]
     near = nearest(reference.name, names)
