@@ -277,7 +277,7 @@ JOBS: list[tuple[str, dict[str, Any], str, str, str]] = [
 async def test_a_job_runs_restricted_and_its_exit_code_decides(
     shop: Shop, job: dict[str, Any], result: str, kind: str, says: str
 ) -> None:
-    found = await shop.outcome({"job": {"image": f"{REGISTRY}tools:3.1", "timeout": "60s", **job}})
+    found = await shop.outcome({"job": {"image": f"{REGISTRY}tools:3.1", "timeout": "3m", **job}})
     assert (found.result, found.kind) == (result, kind), found.message
     assert says in found.message
     assert await shop.left() == 0
@@ -286,14 +286,14 @@ async def test_a_job_runs_restricted_and_its_exit_code_decides(
 async def test_a_job_passes_the_restricted_pod_security_standard(shop: Shop) -> None:
     label = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
     await shop.client.patch(BY_KIND["Namespace"], "", shop.namespace, label)
-    found = await shop.outcome({"job": {"image": f"{REGISTRY}tools:3.1", "command": ["true"], "timeout": "60s"}})
+    found = await shop.outcome({"job": {"image": f"{REGISTRY}tools:3.1", "command": ["true"], "timeout": "3m"}})
     assert found.result == "Passed", found.message
 
 
 async def test_a_quota_that_leaves_no_room_for_a_job_says_forbidden(shop: Shop) -> None:
     quota = {"metadata": {"name": "none"}, "spec": {"hard": {"count/jobs.batch": "0"}}}
     await shop.client.create(BY_KIND["ResourceQuota"], shop.namespace, quota)
-    job = {"image": f"{REGISTRY}tools:3.1", "command": ["true"], "timeout": "60s"}
+    job = {"image": f"{REGISTRY}tools:3.1", "command": ["true"], "timeout": "3m"}
     async with asyncio.timeout(SECONDS):  # the quota is counted in a moment after it was made
         while (found := await shop.outcome({"job": job})).result == "Passed":
             continue

@@ -34,7 +34,7 @@ OUTSIDE = "it is asked from the operator's own pod, and this process does not ru
 NO_SERVER = "no Prometheus is configured: set SANARE_PROMETHEUS_URL"
 NO_IMAGE = "no image for probe pods is configured: set SANARE_PROBE_IMAGE"
 _PROGRAM = files("sanare.evaluator.declared").joinpath("program.py").read_text()
-_PROBE_SECONDS = timedelta(seconds=60)  # a probe pod's whole life: its image may have to be pulled
+_PROBE_SECONDS = timedelta(minutes=2)  # a probe pod's whole life: its image may have to be pulled
 _AGAIN = timedelta(seconds=30)  # how long the answer of a pod that was not the right one stands
 
 
