@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from sanare import errors
 from sanare.api.policy import PolicySpec
-from sanare.evaluator.declared.asker import Kept, Means
+from sanare.evaluator.declared.asker import Asker, Kept, Means
 from sanare.evaluator.declared.judge import with_policy_checks
 from sanare.evaluator.declared.prometheus import Server
 from sanare.evaluator.declared.refusal import refuse_invalid_checks
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen, failed, passed, unknown
-from tests.unit.evaluator.namespace import incident
+from sanare.kube.client import KubeClient
+from tests.unit.evaluator.namespace import incident, shop
 
 POD = {"http": {"service": "web", "from": "ProbePod"}}
 DIRECT = {"tcp": {"service": "web", "port": "80", "from": "Operator"}}
@@ -85,3 +86,16 @@ def test_the_answer_of_a_pod_stands_while_everything_is_healthy(seen: Seen, seco
     assert (kept.standing("n", NOW + timedelta(seconds=seconds)) is not None) is stands
     kept.forget()
     assert kept.standing("n", NOW) is None
+
+
+async def test_those_who_only_look_make_no_pods() -> None:
+    about = incident(checks=({"name": "mine", **JOB},))
+    asker = Asker(cast(KubeClient, object()), Means(may_create=False))
+    found = await asker.look_further(about, shop().snapshot(), allow_pods=True, kept=Kept())
+    assert found["declared/mine"].kind is Kind.NOT_ASKED
+
+
+async def test_an_operator_outside_of_the_cluster_connects_to_no_address_of_it() -> None:
+    about = incident(checks=({"name": "mine", **DIRECT},))
+    asker = Asker(cast(KubeClient, object()), Means(in_cluster=False))
+    assert (await asker.look(about, shop().snapshot()))["declared/mine"].kind is Kind.NOT_ASKED

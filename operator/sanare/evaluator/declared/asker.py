@@ -59,7 +59,7 @@ class Means:
 
 @dataclass(slots=True)
 class Kept:
-    """Answers of pods during one verification, and when each was asked."""
+    """Answers of pods during one verification, and when each was given."""
 
     answers: dict[str, tuple[datetime, Seen]] = field(default_factory=dict)
 
@@ -69,8 +69,8 @@ class Kept:
 
     def standing(self, name: str, now: datetime) -> Seen | None:
         """An answer that need not be asked again yet."""
-        asked, seen = self.answers.get(name, (now, None))
-        stands = seen is not None and (seen.result is CheckResult.PASSED or now - asked < _AGAIN)
+        given, seen = self.answers.get(name, (now, None))
+        stands = seen is not None and (seen.result is CheckResult.PASSED or now - given < _AGAIN)
         return seen if stands else None
 
 
@@ -103,7 +103,8 @@ class Asker:
             if (name := check_name(check)) not in standing
         )
         with_pods = {check_name(check) for check in costly if check.needs_pods}
-        kept.answers.update({name: (now, seen) for name, seen in asked.items() if name in with_pods})
+        answered = datetime.now(UTC)
+        kept.answers.update({name: (answered, seen) for name, seen in asked.items() if name in with_pods})
         return {**standing, **asked}
 
     async def _cheap(self, check: Check, snapshot: Snapshot) -> Seen | None:
