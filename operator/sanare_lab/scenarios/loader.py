@@ -30,12 +30,12 @@ def library() -> Path:
 
 
 def load_all(folder: Path | None = None, *, only: Iterable[str] = ()) -> tuple[Scenario, ...]:
-    """Every scenario below a folder (the lab's own by default), by id; `only` names those wanted."""
+    """Every scenario below a folder (the lab's own by default), by id; `only` names those wanted, each once."""
     root = library() if folder is None else folder
     found = {path.parent.name: path.parent for path in sorted(root.glob("*/scenario.yaml"))}
     if not found:
         raise ConfigError(f"{root}: no scenario here (a scenario is a folder with a scenario.yaml)")
-    wanted = tuple(only) or tuple(found)
+    wanted = tuple(dict.fromkeys(only)) or tuple(found)
     unknown = [name for name in wanted if name not in found]
     if unknown:
         raise ConfigError(f"no scenario {', '.join(unknown)} in {root}; there is: {', '.join(found)}")

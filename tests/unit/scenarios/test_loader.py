@@ -92,3 +92,10 @@ def test_an_unknown_id_is_answered_with_those_that_exist(tmp_path: Path) -> None
 def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"a folder with a scenario\.yaml"):
         load_all(tmp_path)
+
+
+def test_a_scenario_that_is_named_twice_is_loaded_once() -> None:
+    assert [scenario.id for scenario in load_all(only=["misspelling", "wrong-port", "misspelling"])] == [
+        "misspelling",
+        "wrong-port",
+    ]
