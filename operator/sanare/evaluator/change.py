@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from sanare.api.manifest import Manifest, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.facts import (
-    ContainerFacts,
-    Facts,
-    ServiceFacts,
-    WorkloadFacts,
-    service_facts,
-    workload_facts,
-)
+from sanare.evaluator.container_facts import ContainerFacts
+from sanare.evaluator.facts import Facts, ServiceFacts, WorkloadFacts, service_facts, workload_facts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, moment
 from sanare.evaluator.reach import slices_of

@@ -12,7 +12,6 @@ from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, dig, items, number, text
 from sanare.evaluator import wanted
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.facts import workload_facts
 from sanare.evaluator.listing import Listing
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import Ownership, ownership, service_selector
@@ -118,7 +117,7 @@ def _evidence(readings: _Readings, baseline: Baseline | None) -> Iterator[str]:
     if trouble.any or trouble.silent_probe:
         yield "Event"
     known = baseline.facts.workloads if baseline else ()
-    if trouble.any or wanted.reads_config((*known, *(workload_facts(each) for each in readings.workloads))):
+    if trouble.any or wanted.reads_config(known) or wanted.mentions_config(readings.owned.workloads.values()):
         yield "ConfigMap"
     if baseline and wanted.is_shrunk(baseline, readings.owned.workloads):
         yield wanted.SCALER

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from sanare.api.manifest import mapping
 from sanare.evaluator.change import Change, bites
+from sanare.evaluator.container_facts import ContainerFacts
 from sanare.evaluator.documented import documented, is_written
-from sanare.evaluator.facts import BACKED, ContainerFacts, WorkloadFacts
+from sanare.evaluator.facts import BACKED, WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.weakened import is_misspelling

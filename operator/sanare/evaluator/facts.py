@@ -5,17 +5,14 @@ The same reading makes the baseline and the present state, so a rule compares li
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, text
 from sanare.api.model import Model
 from sanare.evaluator.bounds import GuardFacts
+from sanare.evaluator.container_facts import ContainerFacts, container_facts, flag, whole, words
 from sanare.evaluator.ownership import containers, key, pod_template, service_selector
 from sanare.evaluator.privilege import (
-    container_privileges,
-    container_safeguards,
     pod_privileges,
     pod_safeguards,
 )
@@ -23,60 +20,6 @@ from sanare.evaluator.privilege import (
 _WORD = 200
 # Volumes that show an object of the namespace, and are no empty or local directory.
 BACKED = ("configMap", "secret", "persistentVolumeClaim", "volumeClaimTemplate", "projected", "csi")
-
-
-class ProbeFacts(Model):
-    """One probe. `seconds` is how long it tolerates a dead container: delay + period x threshold."""
-
-    handler: str
-    detail: str = ""
-    host: str = ""
-    seconds: int
-    timeout: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.handler} {self.detail}".strip()
-
-
-class ContainerFacts(Model):
-    """One container of a pod template.
-
-    Attributes:
-        env: names of variables.
-        references: variable name to the object that it is read from (`ConfigMap/web`).
-        sources: objects whose every key is a variable.
-        hosts: variable name to the host of the URL that is its value, of a Service's full name the first part.
-        optional: references that may be missing.
-        privileges: what it may do that containers may not by themselves, in words.
-        safeguards: what holds it back, in words.
-        hooks: its lifecycle hooks.
-    """
-
-    name: str
-    init: bool = False
-    image: str = ""
-    command: tuple[str, ...] = ()
-    args: tuple[str, ...] = ()
-    env: tuple[str, ...] = ()
-    literals: Mapping[str, str] = {}
-    hosts: Mapping[str, str] = {}
-    references: Mapping[str, str] = {}
-    sources: tuple[str, ...] = ()
-    liveness: ProbeFacts | None = None
-    readiness: ProbeFacts | None = None
-    startup: ProbeFacts | None = None
-    limits: Mapping[str, str] = {}
-    optional: tuple[str, ...] = ()
-    mounts: tuple[str, ...] = ()
-    privileged: bool = False
-    escalation: bool | None = None
-    capabilities: tuple[str, ...] = ()
-    privileges: tuple[str, ...] = ()
-    safeguards: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
-    non_root: bool | None = None
-    user: int | None = None
-    read_only: bool = False
 
 
 class VolumeFacts(Model):
@@ -187,19 +130,6 @@ class Facts(Model):
         return name in self.names.get(kind, ())
 
 
-def repository(image: str) -> str:
-    """An image without tag and digest: `registry:5000/app:1@sha256:...` is `registry:5000/app`."""
-    image = image.partition("@")[0]
-    head, _, tail = image.rpartition("/")
-    return f"{head}/{tail.partition(':')[0]}" if head else tail.partition(":")[0]
-
-
-def image_tag(image: str) -> str:
-    """The tag or digest that pins an image; `latest` where there is none."""
-    name, _, digest = image.partition("@")
-    return digest or name.rpartition("/")[2].partition(":")[2] or "latest"
-
-
 def workload_facts(workload: Manifest) -> WorkloadFacts:
     """Read one workload."""
     template = pod_template(workload)
@@ -208,7 +138,7 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         *(_volume(volume) for volume in items(spec, "volumes")),
         *(_claimed(text(each, "metadata", "name")) for each in items(workload, "spec", "volumeClaimTemplates")),
     )
-    read = tuple(_container(container, spec, init=init) for container, init in containers(template))
+    read = tuple(container_facts(container, spec, init=init) for container, init in containers(template))
     return WorkloadFacts(
         object=key(workload),
         uid=text(workload, "metadata", "uid"),
@@ -218,12 +148,12 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         containers=read,
         volumes=volumes,
         host=tuple(name for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name)),
-        non_root=_flag(spec, "securityContext", "runAsNonRoot"),
-        user=_number(spec, "securityContext", "runAsUser"),
+        non_root=flag(spec, "securityContext", "runAsNonRoot"),
+        user=whole(spec, "securityContext", "runAsUser"),
         config_maps=tuple(sorted({*_references(spec, "configMap"), *_volume_names(volumes, "configMap")})),
         secrets=tuple(sorted({*_references(spec, "secret"), *_volume_names(volumes, "secret")})),
         claims=tuple(sorted(_volume_names(volumes, "persistentVolumeClaim"))),
-        paused=bool(_flag(workload, "spec", "paused") or _flag(workload, "spec", "suspend")),
+        paused=bool(flag(workload, "spec", "paused") or flag(workload, "spec", "suspend")),
         account=text(spec, "serviceAccountName") or "default",
         privileges=tuple(pod_privileges(spec, is_template=template is not workload)),
         safeguards=tuple(pod_safeguards(spec)),
@@ -246,8 +176,8 @@ def service_facts(
         selector=dict(service_selector(service)),
         ports=tuple(f"{_client_port(port)}->{target_port(port)}" for port in items(spec, "ports")),
         type=text(spec, "type") or "ClusterIP",
-        external_addresses=_words(spec, "externalIPs"),
-        source_ranges=_words(spec, "loadBalancerSourceRanges"),
+        external_addresses=words(spec, "externalIPs"),
+        source_ranges=words(spec, "loadBalancerSourceRanges"),
         cluster_ip=text(spec, "clusterIP"),
         publish_not_ready=bool(spec.get("publishNotReadyAddresses")),
         selected=selected,
@@ -297,80 +227,6 @@ def _held(workload: Manifest) -> Iterator[str]:
         yield "updateStrategy.rollingUpdate.partition"
 
 
-def _container(container: Manifest, spec: Manifest, *, init: bool) -> ContainerFacts:
-    security = mapping(container, "securityContext")
-    env = items(container, "env")
-    return ContainerFacts(
-        name=text(container, "name"),
-        init=init,
-        image=text(container, "image"),
-        command=_words(container, "command"),
-        args=_words(container, "args"),
-        env=tuple(text(entry, "name") for entry in env),
-        literals={text(entry, "name"): text(entry, "value")[:_WORD] for entry in env if text(entry, "value")},
-        hosts={text(entry, "name"): host for entry in env if (host := _host(text(entry, "value")))},
-        references=dict(_read_from(env)),
-        sources=tuple(_sources(container)),
-        liveness=_probe(container, "livenessProbe"),
-        readiness=_probe(container, "readinessProbe"),
-        startup=_probe(container, "startupProbe"),
-        limits={str(name): str(value) for name, value in mapping(container, "resources", "limits").items()},
-        optional=tuple(sorted(_optional(container))),
-        mounts=tuple(sorted(text(mount, "name") for mount in items(container, "volumeMounts"))),
-        privileged=bool(security.get("privileged")),
-        escalation=_flag(security, "allowPrivilegeEscalation"),
-        capabilities=_words(security, "capabilities", "add"),
-        privileges=tuple(container_privileges(container, spec)),
-        safeguards=tuple(container_safeguards(container, spec)),
-        hooks=tuple(sorted(mapping(container, "lifecycle"))),
-        non_root=_flag(security, "runAsNonRoot"),
-        user=_number(security, "runAsUser"),
-        read_only=bool(security.get("readOnlyRootFilesystem")),
-    )
-
-
-def _host(url: str) -> str:
-    if "://" not in url:
-        return ""
-    host = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2]
-    host = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    return (host if host[:1].isdigit() or ":" in host else host.partition(".")[0])[:_WORD]
-
-
-def _read_from(env: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    for entry in env:
-        for field, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
-            if dig(entry, "valueFrom", field) is not None:
-                yield text(entry, "name"), f"{kind}/{text(entry, 'valueFrom', field, 'name')}"
-
-
-def _sources(container: Manifest) -> Iterator[str]:
-    for entry in items(container, "envFrom"):
-        for field, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
-            if dig(entry, field) is not None:
-                yield f"{kind}/{text(entry, field, 'name')}"
-
-
-def _probe(container: Manifest, name: str) -> ProbeFacts | None:
-    probe = mapping(container, name)
-    handler = next((kind for kind in ("httpGet", "tcpSocket", "exec", "grpc") if kind in probe), "")
-    if not handler:
-        return None
-    action = mapping(probe, handler)
-    words = dig(action, "command")
-    detail = (
-        " ".join(map(str, words)) if isinstance(words, list) else f"{action.get('path', '')}:{action.get('port')}"
-    )
-    return ProbeFacts(
-        handler=handler,
-        detail=detail[:_WORD],
-        host=text(action, "host"),
-        seconds=number(probe, "initialDelaySeconds")
-        + number(probe, "periodSeconds", default=10) * number(probe, "failureThreshold", default=3),
-        timeout=number(probe, "timeoutSeconds", default=1),
-    )
-
-
 def _volume(volume: Manifest) -> VolumeFacts:
     source = next((name for name in volume if name != "name"), "emptyDir")
     body = mapping(volume, source)
@@ -404,29 +260,3 @@ def _references(spec: Manifest, kind: str) -> Iterator[str]:
             yield from filter(None, [text(entry, "valueFrom", f"{kind}KeyRef", "name")])
         for entry in items(container, "envFrom"):
             yield from filter(None, [text(entry, f"{kind}Ref", "name")])
-
-
-def _optional(container: Manifest) -> Iterator[str]:
-    for entry in items(container, "env"):
-        for kind in ("configMapKeyRef", "secretKeyRef"):
-            if dig(entry, "valueFrom", kind, "optional"):
-                yield f"env {text(entry, 'name')}"
-    for entry in items(container, "envFrom"):
-        for kind in ("configMapRef", "secretRef"):
-            if dig(entry, kind, "optional"):
-                yield f"envFrom {text(entry, kind, 'name')}"
-
-
-def _words(container: Manifest, *path: str) -> tuple[str, ...]:
-    found = dig(container, *path)
-    return tuple(str(word)[:_WORD] for word in found[:16]) if isinstance(found, list) else ()
-
-
-def _flag(manifest: Manifest, *path: str) -> bool | None:
-    found = dig(manifest, *path)
-    return found if isinstance(found, bool) else None
-
-
-def _number(manifest: Manifest, *path: str) -> int | None:
-    found = dig(manifest, *path)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sanare.api.status import CheckResult
-from sanare.evaluator import displaced, dropped, exposed, guarded, weakened
+from sanare.evaluator import collateral, displaced, dropped, exposed, guarded, weakened
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.change import CHECK, Change
 from sanare.evaluator.look import Look
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
     exposed.rule_service_type_changed,
     displaced.rule_selector_widened,
     displaced.rule_not_ready_published,
-    displaced.rule_neighbour_broken,
+    collateral.rule_neighbour_broken,
 )
 
 

@@ -8,8 +8,9 @@ from sanare.api.manifest import Manifest, items, mapping, number, owners, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
 from sanare.evaluator.bounds import guard_facts
-from sanare.evaluator.facts import Facts, Health, WorkloadFacts, repository, service_facts, workload_facts
+from sanare.evaluator.facts import Facts, Health, WorkloadFacts, service_facts, workload_facts
 from sanare.evaluator.health import is_available
+from sanare.evaluator.images import repository
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.reach import slices_of

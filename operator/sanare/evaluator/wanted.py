@@ -13,7 +13,7 @@ from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, items, number, owners, text
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.facts import WorkloadFacts
-from sanare.evaluator.ownership import TEMPLATED, pod_template
+from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.scope import Scope
 
 # One look at a Deployment behind one Service, whatever its size: lists, requests from outside and logs together.
@@ -109,6 +109,17 @@ def reads_config(workloads: Iterable[WorkloadFacts]) -> bool:
     )
 
 
+def mentions_config(workloads: Iterable[Manifest]) -> bool:
+    """The same of whole objects, those beside the scope included: a neighbour's settings may be changed too."""
+    return any(
+        items(container, "env")
+        or items(container, "envFrom")
+        or any("configMap" in volume or "projected" in volume for volume in items(template, "spec", "volumes"))
+        for template in map(pod_template, workloads)
+        for container, _ in containers(template)
+    )
+
+
 def guard_kinds(baseline: Baseline) -> tuple[str, ...]:
     """The guards that were there before the first attempt, and the bindings that anybody may add."""
     return (*(kind for kind in (*GUARDS, SCALER) if baseline.facts.names.get(kind)), *baseline.bindings)
@@ -121,7 +132,8 @@ def may_exist(kind: str, baseline: Baseline | None) -> bool:
 
 def is_shrunk(baseline: Baseline, workloads: Mapping[str, Manifest]) -> bool:
     """Whether a workload of the namespace asks for fewer replicas than before: an autoscaler may have done it."""
-    asked = {each.object: each.replicas for each in (*baseline.facts.workloads, *baseline.facts.neighbours)}
+    asked = {each.object: each.replicas for each in baseline.facts.workloads}
+    asked |= {each.object: each.replicas for each in baseline.facts.neighbours}
     return any(
         number(workload, "spec", "replicas", default=1) < asked.get(name, 0) for name, workload in workloads.items()
     )

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sanare.evaluator.baseline import LIMIT, Baseline
-from sanare.evaluator.facts import image_tag, repository
+from sanare.evaluator.images import image_tag, repository
 from sanare.evaluator.quantities import quantity
 from sanare.evaluator.reach import address, read_answer
 from sanare.evaluator.snapshot import Probe

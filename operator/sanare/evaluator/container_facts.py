@@ -1,0 +1,171 @@
+"""What of one container is compared before and after. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sanare.api.manifest import Manifest, dig, items, mapping, number, text
+from sanare.api.model import Model
+from sanare.evaluator.privilege import container_privileges, container_safeguards
+
+_WORD = 200
+
+
+class ProbeFacts(Model):
+    """One probe. `seconds` is how long it tolerates a dead container: delay + period x threshold."""
+
+    handler: str
+    detail: str = ""
+    host: str = ""
+    seconds: int
+    timeout: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.handler} {self.detail}".strip()
+
+
+class ContainerFacts(Model):
+    """One container of a pod template.
+
+    Attributes:
+        env: names of variables.
+        references: variable name to the object that it is read from (`ConfigMap/web`).
+        sources: objects whose every key is a variable.
+        hosts: variable name to the host of the URL that is its value, of a Service's full name the first part.
+        optional: references that may be missing.
+        privileges: what it may do that containers may not by themselves, in words.
+        safeguards: what holds it back, in words.
+        hooks: its lifecycle hooks.
+    """
+
+    name: str
+    init: bool = False
+    image: str = ""
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    literals: Mapping[str, str] = {}
+    hosts: Mapping[str, str] = {}
+    references: Mapping[str, str] = {}
+    sources: tuple[str, ...] = ()
+    liveness: ProbeFacts | None = None
+    readiness: ProbeFacts | None = None
+    startup: ProbeFacts | None = None
+    limits: Mapping[str, str] = {}
+    optional: tuple[str, ...] = ()
+    mounts: tuple[str, ...] = ()
+    privileged: bool = False
+    escalation: bool | None = None
+    capabilities: tuple[str, ...] = ()
+    privileges: tuple[str, ...] = ()
+    safeguards: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    non_root: bool | None = None
+    user: int | None = None
+    read_only: bool = False
+
+
+def container_facts(container: Manifest, spec: Manifest, *, init: bool) -> ContainerFacts:
+    """Read one container of a pod spec."""
+    security = mapping(container, "securityContext")
+    env = items(container, "env")
+    return ContainerFacts(
+        name=text(container, "name"),
+        init=init,
+        image=text(container, "image"),
+        command=words(container, "command"),
+        args=words(container, "args"),
+        env=tuple(text(entry, "name") for entry in env),
+        literals={text(entry, "name"): text(entry, "value")[:_WORD] for entry in env if text(entry, "value")},
+        hosts={text(entry, "name"): host for entry in env if (host := _host(text(entry, "value")))},
+        references=dict(_read_from(env)),
+        sources=tuple(_sources(container)),
+        liveness=_probe(container, "livenessProbe"),
+        readiness=_probe(container, "readinessProbe"),
+        startup=_probe(container, "startupProbe"),
+        limits={str(name): str(value) for name, value in mapping(container, "resources", "limits").items()},
+        optional=tuple(sorted(_optional(container))),
+        mounts=tuple(sorted(text(mount, "name") for mount in items(container, "volumeMounts"))),
+        privileged=bool(security.get("privileged")),
+        escalation=flag(security, "allowPrivilegeEscalation"),
+        capabilities=words(security, "capabilities", "add"),
+        privileges=tuple(container_privileges(container, spec)),
+        safeguards=tuple(container_safeguards(container, spec)),
+        hooks=tuple(sorted(mapping(container, "lifecycle"))),
+        non_root=flag(security, "runAsNonRoot"),
+        user=whole(security, "runAsUser"),
+        read_only=bool(security.get("readOnlyRootFilesystem")),
+    )
+
+
+def _host(url: str) -> str:
+    if "://" not in url:
+        return ""
+    host = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2]
+    host = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return (host if host[:1].isdigit() or ":" in host else host.partition(".")[0])[:_WORD]
+
+
+def _read_from(env: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for entry in env:
+        for field, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
+            if dig(entry, "valueFrom", field) is not None:
+                yield text(entry, "name"), f"{kind}/{text(entry, 'valueFrom', field, 'name')}"
+
+
+def _sources(container: Manifest) -> Iterator[str]:
+    for entry in items(container, "envFrom"):
+        for field, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
+            if dig(entry, field) is not None:
+                yield f"{kind}/{text(entry, field, 'name')}"
+
+
+def _probe(container: Manifest, name: str) -> ProbeFacts | None:
+    probe = mapping(container, name)
+    handler = next((kind for kind in ("httpGet", "tcpSocket", "exec", "grpc") if kind in probe), "")
+    if not handler:
+        return None
+    action = mapping(probe, handler)
+    words = dig(action, "command")
+    detail = (
+        " ".join(map(str, words)) if isinstance(words, list) else f"{action.get('path', '')}:{action.get('port')}"
+    )
+    return ProbeFacts(
+        handler=handler,
+        detail=detail[:_WORD],
+        host=text(action, "host"),
+        seconds=number(probe, "initialDelaySeconds")
+        + number(probe, "periodSeconds", default=10) * number(probe, "failureThreshold", default=3),
+        timeout=number(probe, "timeoutSeconds", default=1),
+    )
+
+
+def _optional(container: Manifest) -> Iterator[str]:
+    for entry in items(container, "env"):
+        for kind in ("configMapKeyRef", "secretKeyRef"):
+            if dig(entry, "valueFrom", kind, "optional"):
+                yield f"env {text(entry, 'name')}"
+    for entry in items(container, "envFrom"):
+        for kind in ("configMapRef", "secretRef"):
+            if dig(entry, kind, "optional"):
+                yield f"envFrom {text(entry, kind, 'name')}"
+
+
+def words(container: Manifest, *path: str) -> tuple[str, ...]:
+    """The texts of a list at a path, at most sixteen, each cut."""
+    found = dig(container, *path)
+    return tuple(str(word)[:_WORD] for word in found[:16]) if isinstance(found, list) else ()
+
+
+def flag(manifest: Manifest, *path: str) -> bool | None:
+    """The boolean at a path, None where there is none."""
+    found = dig(manifest, *path)
+    return found if isinstance(found, bool) else None
+
+
+def whole(manifest: Manifest, *path: str) -> int | None:
+    """The whole number at a path, None where there is none."""
+    found = dig(manifest, *path)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
