@@ -159,6 +159,13 @@ class Journey:
         found = await self.stage.client.list(BY_KIND["Event"], self.namespace)
         return [event for event in found.items if text(event, "reason") == reason]
 
+    async def told(self, reason: str) -> list[Manifest]:
+        """The Events of that reason, once there are any: they follow the status."""
+        async with asyncio.timeout(self.arena.pace.limit):
+            while not (found := await self.events(reason)):
+                await asyncio.sleep(0.5)
+        return found
+
     async def trail(self, incident: Incident) -> list[AuditEntry]:
         """The whole audit chain, from records and status; it must be unbroken."""
         records = [audit.unpack(r.data) for r in await list_records(self.stage.client, incident, "Audit")]
