@@ -162,9 +162,10 @@ class Journey:
     async def told(self, reason: str) -> list[Manifest]:
         """The Events of that reason, once there are any: they follow the status."""
         async with asyncio.timeout(self.arena.pace.limit):
-            while not (found := await self.events(reason)):
+            while True:
+                if found := await self.events(reason):
+                    return found
                 await asyncio.sleep(0.5)
-        return found
 
     async def trail(self, incident: Incident) -> list[AuditEntry]:
         """The whole audit chain, from records and status; it must be unbroken."""
