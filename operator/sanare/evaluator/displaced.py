@@ -270,10 +270,16 @@ def rule_pod_orphaned(change: Change) -> Iterator[Seen]:
 def rule_selector_widened(change: Change) -> Iterator[Seen]:
     """The Service takes pods of workloads that it did not take before and is not meant for."""
     for before, now in change.services():
-        taken = [name for name in now.selected if name not in before.selected and not _is_meant(name, before)]
+        fresh = [name for name in now.selected if name not in before.selected and not _is_meant(name, before)]
+        taken = [name for name in fresh if _owner(change, name) not in before.selected]
         if taken:
             message = f"Service/{now.name} selector {_pairs(now)} now also takes pods of {' and '.join(taken)}"
             yield bites(Kind.SELECTOR_WIDENED, f"Service/{now.name}", message)
+
+
+def _owner(change: Change, name: str) -> str:
+    """What a workload is part of: the ReplicaSet of a deleted Deployment outlives it for a moment."""
+    return str(next(owners(change.look.owned.workloads.get(name, {})), ""))
 
 
 def _is_meant(name: str, service: ServiceFacts) -> bool:

@@ -29,8 +29,10 @@ from tests.unit.evaluator.repairs import (
     drops,
     refused,
     scales,
+    selects,
     sets,
     sets_pod,
+    shared_label,
     targets,
     with_volume,
 )
@@ -531,3 +533,9 @@ def test_an_allowance_that_names_no_rule_or_no_object_is_refused(kind: str, obje
 def test_a_strategy_that_leaves_pods_as_they_were_is_read(strategy: Json, held: tuple[str, ...]) -> None:
     stateful_set = {"kind": "StatefulSet", "metadata": meta("db"), "spec": {"updateStrategy": strategy}}
     assert workload_facts(stateful_set).held == held
+
+
+def test_what_is_left_of_a_deleted_neighbour_is_no_wider_selector() -> None:
+    before = broken(shared_label, selects(tier="shop"))
+    found = verdict(changed(before, lambda ns: ns.drop("Deployment", "api")), before)
+    assert found.kind == Kind.NEIGHBOUR_BROKEN
