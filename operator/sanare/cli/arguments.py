@@ -59,15 +59,17 @@ def _looking(verbs: argparse._SubParsersAction[_Parser]) -> None:
     )
     diagnose.add_argument("target", nargs="?", default="", metavar="KIND/NAME", help="one workload, pod or Service")
     _connection(diagnose)
-    for verb in (verify, diagnose):
-        verb.add_argument(
-            "-o", "--output", choices=("table", "json"), default="table", help="(default: %(default)s)"
-        )
+    _output(verify, "table", "json")
+    _output(diagnose, "table", "wide", "json")
 
 
 def _incident(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("incident", metavar="incident/NAME", help="the Incident (the prefix may be left out)")
     _connection(verb)
+
+
+def _output(verb: argparse.ArgumentParser, *forms: str) -> None:
+    verb.add_argument("-o", "--output", choices=forms, default="table", help="(default: %(default)s)")
 
 
 def _connection(verb: argparse.ArgumentParser) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sanare.api.incident import Target
-from sanare.cli.table import Screen, pairs
+from sanare.cli.table import Screen, pairs, summary
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.namespace import Survey, survey
 from sanare.diagnosis.render import render_command
@@ -20,7 +20,8 @@ from sanare.kube.resources import BY_KIND, RESOURCES
 from sanare.text import one_line
 
 _VALUE = 600
-_COLOURS = {Confidence.HIGH: "red", Confidence.MEDIUM: "yellow"}
+_HEADERS = ("CONFIDENCE", "KIND", "OBJECT", "FIELD", "OBSERVED", "REPAIR")
+_COLOURS: dict[str, str] = {Confidence.HIGH: "red", Confidence.MEDIUM: "yellow"}
 
 
 async def command(kube: KubeClient, arguments: argparse.Namespace) -> int:
@@ -30,11 +31,21 @@ async def command(kube: KubeClient, arguments: argparse.Namespace) -> int:
         found = await survey(kube, arguments.namespace, target)
     except InvalidIncident as error:  # its words end with advice for the writer of an Incident
         raise ConfigError(str(error).partition(";")[0]) from error
-    if arguments.output == "json":
-        print(json.dumps(as_json(arguments.namespace, found), indent=2, ensure_ascii=False))
-    else:
-        print("\n".join(as_table(arguments.namespace, found, Screen.of(sys.stdout))))
+    namespace, flags, screen = arguments.namespace, kubectl_flags(arguments), Screen.of(sys.stdout)
+    match arguments.output:
+        case "json":
+            print(json.dumps(as_json(namespace, found, flags), indent=2, ensure_ascii=False))
+        case "wide":
+            print("\n".join(as_blocks(namespace, found, flags, screen)))
+        case _:
+            print("\n".join(as_table(namespace, found, screen)))
     return exit_code(found)
+
+
+def kubectl_flags(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """What a kubectl command needs to reach where these arguments looked."""
+    named = (("--kubeconfig", arguments.kubeconfig), ("--context", arguments.context), ("-n", arguments.namespace))
+    return tuple(part for flag, value in named if value for part in (flag, value))
 
 
 def exit_code(found: Survey) -> int:
@@ -53,19 +64,19 @@ def read_target(said: str) -> Target:
     return Target(api_version=BY_KIND[kind].api_version, kind=kind, name=name)
 
 
-def as_json(namespace: str, found: Survey) -> dict[str, Any]:
-    """Everything that the table shows."""
+def as_json(namespace: str, found: Survey, flags: Sequence[str]) -> dict[str, Any]:
+    """Everything that the wide form shows; `flags` go into each command."""
     return {
         "namespace": namespace,
         "lookedAt": found.looked_at,
         "failing": list(found.failing),
-        "findings": [_finding(finding) for finding in found.findings],
+        "findings": [_finding(finding, flags) for finding in found.findings],
         "unseen": {kind: one_line(why, _VALUE) for kind, why in found.unseen.items()},
         "leftOut": found.left_out,
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, flags: Sequence[str]) -> dict[str, Any]:
     return {
         "kind": finding.kind,
         "object": str(finding.ref),
@@ -73,33 +84,55 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "observed": one_line(finding.observed, _VALUE),
         "expected": one_line(finding.expected, _VALUE),
         "confidence": finding.confidence.value,
-        "candidates": [_candidate(candidate) for candidate in finding.candidates],
+        "candidates": [_candidate(candidate, flags) for candidate in finding.candidates],
         "missing": one_line(finding.missing, _VALUE),
     }
 
 
-def _candidate(candidate: Candidate) -> dict[str, Any]:
+def _candidate(candidate: Candidate, flags: Sequence[str]) -> dict[str, Any]:
     return {
         "value": one_line(candidate.value, _VALUE),
         "evidence": one_line(candidate.evidence, _VALUE),
-        "commands": [render_command(command) for command in candidate.commands],
+        "commands": [render_command(command, flags) for command in candidate.commands],
     }
 
 
 def as_table(namespace: str, found: Survey, screen: Screen) -> Iterator[str]:
-    """A block for each finding, then what fails without one, and what could not be seen."""
+    """A line for each finding, cut to the screen, then what fails without one, and what could not be seen."""
+    if found.findings:
+        rows = [_row(finding) for finding in found.findings]
+        yield from summary(_HEADERS, rows, screen, _COLOURS, tails=("FIELD", "OBSERVED", "REPAIR"))
+        yield ""
+    yield from _total(namespace, found, screen)
+    if found.findings:
+        yield "evidence, and the commands that repair: -o wide"
+
+
+def as_blocks(namespace: str, found: Survey, flags: Sequence[str], screen: Screen) -> Iterator[str]:
+    """A block for each finding with everything that is known of it, then the same end as the table."""
     for finding in found.findings:
         word = screen.paint(finding.confidence.value, _COLOURS.get(finding.confidence, ""))
         yield f"{word}  {finding.kind}  {finding.ref}"
-        yield from pairs(_lines(finding), screen, whole=["command"])  # to be copied, so the terminal wraps it
+        yield from pairs(_lines(finding, flags), screen, whole=["command"])  # to be copied: the terminal wraps it
         yield ""
+    yield from _total(namespace, found, screen)
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    count = len(finding.candidates)
+    repair = finding.repair.value if finding.repair is not None else f"({count} possible)" if count else "-"
+    seen = (finding.kind, str(finding.ref), finding.field, finding.observed or "-", repair)
+    return (finding.confidence.value, *(one_line(cell, _VALUE) for cell in seen))
+
+
+def _total(namespace: str, found: Survey, screen: Screen) -> Iterator[str]:
     count = len(found.findings)
     yield f"{count} finding(s); {len(found.failing)} of {found.looked_at} objects fail in namespace {namespace}"
     yield from pairs(_rest(found), screen)
 
 
-def _lines(finding: Finding) -> list[tuple[str, str]]:
-    told = _finding(finding)
+def _lines(finding: Finding, flags: Sequence[str]) -> list[tuple[str, str]]:
+    told = _finding(finding, flags)
     lines = [("field", told["field"]), ("observed", told["observed"])]
     lines += [] if finding.repair is not None else [("expected", told["expected"])]
     name = "repair" if finding.repair is not None else "possible"

@@ -1,6 +1,6 @@
-"""Plain text for a terminal: columns as wide as their longest cell, the last one wrapped, colours only where seen.
+"""Plain text for a terminal: columns as wide as their longest cell, fitted to its width, colours only where seen.
 
-Where the output is no terminal nothing is wrapped or coloured, so that one line stays one line for grep.
+Where the output is no terminal nothing is wrapped, cut or coloured, so that one line stays one line for grep.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Self, TextIO
 
 GAP = "  "
 _LEAST = 30  # columns for the wrapped cell; with less room every cell gets a line of its own
+_CUT = "…"
+_LEAST_CUT = 8  # columns that a cut cell keeps while another one still has more
 _COLOURS = {"red": 31, "green": 32, "yellow": 33}
 
 
@@ -88,6 +90,53 @@ def table(
         padded[0] = screen.paint(padded[0], colours.get(row[0], ""))
         yield GAP.join([*padded, first]).rstrip()
         yield from (" " * taken + line for line in more)
+
+
+def summary(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    screen: Screen,
+    colours: Mapping[str, str],
+    *,
+    tails: Collection[str] = (),
+) -> Iterator[str]:
+    """Lines of a table with one line for each row: what does not fit is cut.
+
+    Columns named in `tails` give way first, the widest before the others, and keep their end, which is what tells
+    paths and values apart. `colours` paints first cells by their word.
+    """
+    natural = [max(cells(row[place]) for row in (headers, *rows)) for place in range(len(headers))]
+    giving = [place for place, name in enumerate(headers) if name in tails]
+    widths = natural
+    if screen.width is not None:
+        room = screen.width - len(GAP) * (len(headers) - 1)
+        widths = _narrowed(_narrowed(natural, giving, room), range(len(headers)), room)
+    for row in (headers, *rows):
+        fitted = [_cut(cell, widths[place], end=place in giving) for place, cell in enumerate(row)]
+        padded = [cell + " " * (width - cells(cell)) for cell, width in zip(fitted, widths, strict=True)]
+        padded[0] = screen.paint(padded[0], colours.get(row[0], ""))
+        yield GAP.join(padded).rstrip()
+
+
+def _narrowed(widths: Sequence[int], places: Collection[int], room: int) -> list[int]:
+    """The widths with those at `places` taken down, widest first, until all fit or none can give more."""
+    fitted = list(widths)
+    while sum(fitted) > room and places:
+        widest = max(places, key=fitted.__getitem__)
+        if fitted[widest] <= _LEAST_CUT:
+            break
+        fitted[widest] -= 1
+    return fitted
+
+
+def _cut(text: str, width: int, *, end: bool) -> str:
+    """The text in at most `width` columns: its beginning, or its `end`."""
+    if cells(text) <= width:
+        return text
+    kept = text
+    while kept and cells(kept) + cells(_CUT) > width:
+        kept = kept[1:] if end else kept[:-1]
+    return _CUT + kept if end else kept + _CUT
 
 
 def _stacked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sanare.diagnosis.finding import Candidate, Finding
 from sanare.kubectl.tool import Command
@@ -18,9 +18,9 @@ def render(findings: Iterable[Finding]) -> str:
     return "\n".join(line for finding in findings for line in _lines(finding))
 
 
-def render_command(command: Command) -> str:
-    """The command as one would type it; what goes to standard input is said, not shown."""
-    typed = one_line("kubectl " + shlex.join(command.argv), _COMMAND)
+def render_command(command: Command, flags: Sequence[str] = ()) -> str:
+    """The command as one would type it, `flags` first; what goes to standard input is said, not shown."""
+    typed = one_line("kubectl " + shlex.join((*flags, *command.argv)), _COMMAND)
     return f"{typed} (with a manifest on standard input)" if command.stdin else typed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -108,15 +109,46 @@ OPEN = Finding(
 )
 
 
-def test_findings_are_shown_with_their_repair_or_with_what_is_missing() -> None:
-    found = Survey((ONE, OPEN), 5, ("Service/web", "Deployment/web", "Job/x"), {"Pod": "Forbidden: no"}, left_out=2)
-    assert list(diagnose.as_table("shop", found, Screen())) == [
+BOTH = Survey((ONE, OPEN), 5, ("Service/web", "Deployment/web", "Job/x"), {"Pod": "Forbidden: no"}, left_out=2)
+THERE = ("-n", "shop")
+
+
+def test_findings_are_a_table_with_a_line_for_each() -> None:
+    assert list(diagnose.as_table("shop", BOTH, Screen())) == [
+        "CONFIDENCE  KIND              OBJECT          FIELD                        OBSERVED  REPAIR",
+        "High        TargetPortWrong   Service/web     spec.ports[http].targetPort  80        8080",
+        "Low         ImageNotPullable  Deployment/web  spec.image                   x:1       -",
+        "",
+        "2 finding(s); 3 of 5 objects fail in namespace shop",
+        "  also failing   Job/x",
+        "  left out       2 more were not looked into: name them one by one",
+        "  not seen: Pod  Forbidden: no",
+        "evidence, and the commands that repair: -o wide",
+    ]
+
+
+def test_several_possible_repairs_are_counted_in_the_table() -> None:
+    open_ = replace(ONE, candidates=(REPAIR, replace(REPAIR, value="8081")))
+    assert list(diagnose.as_table("shop", Survey((open_,), 1, (), {}), Screen()))[1].endswith(
+        "80        (2 possible)"
+    )
+
+
+def test_where_nothing_is_found_there_is_no_table() -> None:
+    nothing = Survey((), 3, (), {})
+    assert list(diagnose.as_table("shop", nothing, Screen())) == [
+        "0 finding(s); 0 of 3 objects fail in namespace shop"
+    ]
+
+
+def test_the_wide_form_has_each_repair_with_its_commands_or_what_is_missing() -> None:
+    assert list(diagnose.as_blocks("shop", BOTH, THERE, Screen())) == [
         "High  TargetPortWrong  Service/web",
         "  field     spec.ports[http].targetPort",
         "  observed  80",
         "  repair    8080",
         "  evidence  container web listens there",
-        "  command   kubectl patch service/web -p '{}'",
+        "  command   kubectl -n shop patch service/web -p '{}'",
         "",
         "Low  ImageNotPullable  Deployment/web",
         "  field     spec.image",
@@ -132,13 +164,28 @@ def test_findings_are_shown_with_their_repair_or_with_what_is_missing() -> None:
 
 
 def test_findings_as_json_have_the_same_words() -> None:
-    said = json.loads(json.dumps(diagnose.as_json("shop", Survey((ONE,), 1, ("Service/web",), {}))))
+    said = json.loads(json.dumps(diagnose.as_json("shop", Survey((ONE,), 1, ("Service/web",), {}), THERE)))
     (finding,) = said["findings"]
     assert (finding["object"], finding["confidence"], finding["candidates"][0]["value"]) == (
         "Service/web",
         "High",
         "8080",
     )
+    assert finding["candidates"][0]["commands"] == ["kubectl -n shop patch service/web -p '{}'"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "flags"),
+    [
+        ([], ("-n", "default")),
+        (["-n", "shop"], ("-n", "shop")),
+        (["-n", "shop", "--context", "a"], ("--context", "a", "-n", "shop")),
+        (["--kubeconfig", "f"], ("--kubeconfig", "f", "-n", "default")),
+    ],
+    ids=["the default namespace", "a namespace", "a context", "a kubeconfig"],
+)
+def test_a_command_that_is_copied_goes_where_was_looked(argv: list[str], flags: tuple[str, ...]) -> None:
+    assert diagnose.kubectl_flags(parser().parse_args(["diagnose", *argv])) == flags
 
 
 @pytest.mark.parametrize(

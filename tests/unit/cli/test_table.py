@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from sanare.cli.table import Screen, cells, pairs, table, wrapped
+from sanare.cli.table import Screen, cells, pairs, summary, table, wrapped
 
 HEADERS = ("RESULT", "OBJECT", "SEEN")
 ROWS = [
@@ -68,6 +68,24 @@ def test_a_coloured_cell_takes_no_more_room() -> None:
     painted = list(table(HEADERS, ROWS, Screen(80, True), COLOURS))
     assert painted[1] == plain[1].replace("Failed", "\x1b[31mFailed\x1b[0m")
     assert painted[2] == plain[2]
+
+
+FINDINGS = [("High", "Deployment/web", "spec.containers[web].image"), ("Low", "Service/日本", "spec.ports[http]")]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (None, ["High    Deployment/web  spec.containers[web].image", "Low     Service/日本    spec.ports[http]"]),
+        (38, ["High    Deployment/web  …rs[web].image", "Low     Service/日本    …c.ports[http]"]),
+        (26, ["High    Deploym…  …].image", "Low     Service…  …s[http]"]),
+    ],
+    ids=["a pipe", "room for the end of the last column", "too little for the others too"],
+)
+def test_a_summary_has_one_line_for_each_row_whatever_the_width(width: int | None, lines: list[str]) -> None:
+    shown = list(summary(HEADERS, FINDINGS, Screen(width), COLOURS, tails=("SEEN",)))
+    assert shown[1:] == lines
+    assert width is None or all(cells(line) <= width for line in shown)
 
 
 @pytest.mark.parametrize(
