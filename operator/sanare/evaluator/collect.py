@@ -183,6 +183,8 @@ async def _ask_once(kube: KubeClient, namespace: str, probe: Probe) -> Answer:
         # The API server answered the lists a moment ago, so a silence here is the backend's.
         slow = isinstance(error.__cause__, TimeoutError)
         return Answer(failure="timeout" if slow else one_line(str(error), 300), known=slow)
+    except errors.KubeError as error:
+        return Answer(failure=one_line(str(error), 300), known=False)
     return read_answer(raw)
 
 

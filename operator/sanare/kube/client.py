@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeAlias
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import aiohttp
 from kubernetes.aio import client as kubernetes_client
@@ -169,8 +169,9 @@ class KubeClient:
         timeout: float | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """One request whose answer the caller reads. Raises Unreachable when there is none in time, Invalid for a
-        redirect: none is followed.
+        redirect, which is not followed, and for a path that leads out of what its beginning names.
         """
+        _refuse_detours(path)
         sent = dict(headers or {})
         parameters: list[Any] = []
         await self._api.update_params_for_auth(sent, parameters, ["BearerToken"], path, method, body)
@@ -240,7 +241,8 @@ class KubeClient:
         return answer.manifest()
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        """One object. Raises NotFound, Forbidden, Unreachable."""
+        """One object. Raises NotFound, Forbidden, Unreachable, Invalid."""
+        _refuse_path(name)
         return await self.request("GET", resource.path(namespace, name))
 
     async def list(
@@ -322,6 +324,21 @@ class KubeClient:
 
 class _Redirected(errors.Invalid):
     """The answer is a redirect; its body is not read."""
+
+
+def _refuse_detours(path: str) -> None:
+    """Raise Invalid for a path with `.` or `..` as a segment: URLs are shortened by them before they are sent, so
+    that a request through a proxy would ask the API server itself, as the operator.
+    """
+    plain = unquote(unquote(path)).replace("\\", "/")
+    if any(segment in (".", "..") for segment in plain.split("/")):
+        raise errors.Invalid(f"{one_line(path, 200)}: a path may not contain . or .. as a segment", status=400)
+
+
+def _refuse_path(name: str) -> None:
+    """Raise Invalid for a name that Kubernetes gives to nothing, and that would change what a path asks for."""
+    if name in ("", ".", "..") or any(sign in name for sign in "/%?#\\"):
+        raise errors.Invalid(f"{one_line(name, 100)!r} is no name of an object", status=400)
 
 
 def _no_redirects() -> aiohttp.TraceConfig:

@@ -48,6 +48,8 @@ async def _ask(
         if isinstance(error.__cause__, TimeoutError):
             return Reply(failure="timeout")  # the lists were answered a moment ago: this silence is the backend's
         return unanswered(error)
+    except errors.KubeError as error:
+        return unanswered(error)  # a path that is not sent at all
     answer = read_answer(raw)
     if not answer.known:
         return Reply(failure=answer.failure, unknown=Kind.FORBIDDEN if raw.status in (401, 403) else Kind.UNKNOWN)
