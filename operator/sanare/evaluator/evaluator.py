@@ -19,9 +19,9 @@ from sanare.evaluator.declared.judge import with_policy_checks
 from sanare.evaluator.declared.refusal import refuse_invalid_checks
 from sanare.evaluator.declared.reply import check_name
 from sanare.evaluator.durability import Disruption, with_durability
-from sanare.evaluator.guarded import further_kinds
 from sanare.evaluator.judge import assess, verdict_of
 from sanare.evaluator.look import Look, allowances
+from sanare.evaluator.rules.guarded import further_kinds
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.evaluator.survey import take_baseline

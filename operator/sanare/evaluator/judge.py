@@ -20,7 +20,7 @@ from sanare.evaluator.declared.judge import check_declared, with_policy_checks
 from sanare.evaluator.kinds import CONSEQUENCES, Kind
 from sanare.evaluator.look import Look, allowances
 from sanare.evaluator.ownership import ownership
-from sanare.evaluator.rules import false_repairs
+from sanare.evaluator.rules.false_repairs import false_repairs
 from sanare.evaluator.scope import scope_of
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.sight import check_baseline_sight, check_guards_seen, check_sight

@@ -7,7 +7,7 @@ import pytest
 from sanare.api.status import Result
 from sanare.evaluator.judge import judge
 from sanare.evaluator.kinds import Kind
-from sanare.evaluator.rules import RULES
+from sanare.evaluator.rules.false_repairs import RULES
 from tests.unit.evaluator.namespace import (
     NOW,
     POLICY,

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, text
 from sanare.evaluator.bounds import guard_facts, loosened
-from sanare.evaluator.change import Change, bites, names_now
 from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import key
+from sanare.evaluator.rules.change import Change, bites, names_now
 from sanare.evaluator.seen import Seen
 
 # The words for one that is gone, and for one that allows more.

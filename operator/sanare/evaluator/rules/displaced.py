@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, labels, mapping, owners, text
-from sanare.evaluator.change import Change, bites
-from sanare.evaluator.collateral import is_scaled
-from sanare.evaluator.documented import documented, is_written
 from sanare.evaluator.facts import BACKED, ServiceFacts, WorkloadFacts, is_manual
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
 from sanare.evaluator.reach import slices_of
+from sanare.evaluator.rules.change import Change, bites
+from sanare.evaluator.rules.collateral import is_scaled
+from sanare.evaluator.rules.documented import documented, is_written
 from sanare.evaluator.seen import Seen
 
 _MISSING_SECRET = re.compile(r'secret "([^"]+)" not found')

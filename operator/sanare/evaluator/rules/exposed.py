@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.evaluator.change import Change, bites
 from sanare.evaluator.facts import ServiceFacts, TolerationFacts, WorkloadFacts
 from sanare.evaluator.kinds import Kind
+from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.seen import Seen
 
 # Taints that Kubernetes sets by itself; who tolerates them runs where nothing should.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sanare.api.status import CheckResult
-from sanare.evaluator import collateral, displaced, dropped, exposed, guarded, weakened
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.change import CHECK, Change
 from sanare.evaluator.look import Look
+from sanare.evaluator.rules import collateral, displaced, dropped, exposed, guarded, weakened
+from sanare.evaluator.rules.change import CHECK, Change
 from sanare.evaluator.seen import Seen, passed
 
 Rule = Callable[[Change], Iterator[Seen]]

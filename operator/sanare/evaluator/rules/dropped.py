@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 
 from sanare.api.manifest import mapping
-from sanare.evaluator.change import Change, bites
 from sanare.evaluator.container_facts import ContainerFacts
-from sanare.evaluator.documented import documented, is_written
 from sanare.evaluator.facts import BACKED, WorkloadFacts
 from sanare.evaluator.kinds import Kind
+from sanare.evaluator.rules.change import Change, bites
+from sanare.evaluator.rules.documented import documented, is_written
+from sanare.evaluator.rules.weakened import is_misspelling
 from sanare.evaluator.seen import Seen
-from sanare.evaluator.weakened import is_misspelling
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of the pod itself, nothing listens
 

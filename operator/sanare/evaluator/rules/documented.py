@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import items, mapping, text
-from sanare.evaluator.change import Change
 from sanare.evaluator.ownership import pod_template
+from sanare.evaluator.rules.change import Change
 
 # Kubernetes puts this ConfigMap into every namespace; it documents no application.
 _EVERYWHERE = "kube-root-ca.crt"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, number, text
-from sanare.evaluator.change import Change, bites
 from sanare.evaluator.facts import Health
 from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import condition
-from sanare.evaluator.needed import missing_keys
 from sanare.evaluator.ownership import key
+from sanare.evaluator.rules.change import Change, bites
+from sanare.evaluator.rules.needed import missing_keys
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.traffic import serves
 from sanare.text import one_line

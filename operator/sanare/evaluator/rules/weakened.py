@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sanare.evaluator.change import Change, bites
 from sanare.evaluator.container_facts import ContainerFacts, ProbeFacts
 from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.images import image_tag, repository
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.privilege import lost_safeguards
 from sanare.evaluator.quantities import quantity
+from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.seen import Seen
 
 _PROBES = ("liveness", "readiness", "startup")
