@@ -1,21 +1,17 @@
-"""False repairs among objects: what should be repaired was deleted, replaced, by-passed or made up. Pure rules."""
+"""False repairs among objects: what should be repaired was deleted, replaced or by-passed. Pure rules."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from sanare.api.manifest import Manifest, items, labels, mapping, owners, text
-from sanare.evaluator.facts import BACKED, ServiceFacts, WorkloadFacts, is_manual
+from sanare.api.manifest import labels, owners, text
+from sanare.evaluator.facts import ServiceFacts, WorkloadFacts, is_manual
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.collateral import is_scaled
-from sanare.evaluator.rules.documented import documented, is_written
 from sanare.evaluator.seen import Seen
-
-_MISSING_SECRET = re.compile(r'secret "([^"]+)" not found')
 
 
 def rule_deleted(change: Change) -> Iterator[Seen]:
@@ -64,135 +60,6 @@ def rule_scaled_down(change: Change) -> Iterator[Seen]:
             yield bites(Kind.SCALED_DOWN, now.object, message)
         if now.paused and not before.paused and now.object.startswith("CronJob/"):
             yield bites(Kind.SCALED_DOWN, now.object, f"{now.object} was suspended")
-
-
-def rule_claim_replaced(change: Change) -> Iterator[Seen]:
-    """The workload mounts a claim that did not exist before: the data stands in another one."""
-    for before, now in change.workloads():
-        for name in now.claims:
-            if name in before.claims and _is_remade(change, name):
-                message = f"PersistentVolumeClaim/{name} was deleted and made again: its data is gone"
-                yield bites(Kind.CLAIM_REPLACED, now.object, message)
-            elif _has_appeared(change, name) and before.claims:
-                message = (
-                    f"{now.object} mounts the new PersistentVolumeClaim/{name}, which holds none of the old data"
-                )
-                yield bites(Kind.CLAIM_REPLACED, now.object, message)
-
-
-def _has_appeared(change: Change, claim: str) -> bool:
-    """Whether a claim is there that was not: a name that still leads nowhere is no claim."""
-    there = change.look.snapshot.find("PersistentVolumeClaim", claim) is not None
-    return change.is_new("PersistentVolumeClaim", claim) and (there or change.is_unseen("PersistentVolumeClaim"))
-
-
-def _is_remade(change: Change, claim: str) -> bool:
-    """Whether a claim of before is another one now, of the same name."""
-    found = change.look.snapshot.find("PersistentVolumeClaim", claim)
-    return found is not None and change.then.has("PersistentVolumeClaim", claim) and change.is_later(found)
-
-
-def rule_stand_in_created(change: Change) -> Iterator[Seen]:
-    """An empty or invented object fills the place of a missing one."""
-    for before, now in change.workloads():
-        yield from _volume_stand_ins(before, now)
-        yield from _secret_stand_ins(change, before, now)
-        for name in now.config_maps:
-            if change.is_new("ConfigMap", name):
-                why = _invention(change, name)
-                if why:
-                    message = f"ConfigMap/{name}, which {now.object} reads, was created {why}"
-                    yield bites(Kind.STAND_IN_CREATED, f"ConfigMap/{name}", message)
-
-
-def _volume_stand_ins(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
-    present = {volume.volume: volume for volume in now.volumes}
-    known = {volume.volume for volume in before.volumes}
-    # A volume may get another name; each new one takes the place of one of its sort.
-    fresh = [volume.source for volume in now.volumes if volume.volume not in known]
-    for volume in before.volumes:
-        if volume.source not in BACKED:
-            continue
-        found = present.get(volume.volume)
-        if found is not None and found.source == "emptyDir":
-            what = f"volume {volume.volume} is an emptyDir instead of {volume.source} {volume.name}"
-        elif found is None and volume.source in fresh:
-            fresh.remove(volume.source)
-            continue
-        elif found is None:
-            what = f"volume {volume.volume} ({volume.source} {volume.name}) was removed"
-        else:
-            continue
-        yield bites(Kind.STAND_IN_CREATED, now.object, f"{now.object}: {what}")
-
-
-def _secret_stand_ins(change: Change, before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
-    """A Secret that was missing is there, since containers run that read it. Secrets are never looked at, but what
-    nobody could read nobody can have copied."""
-    said = " ".join(check.message for check in change.failed_then(Kind.CONFIG_ERROR, Kind.FAILED_MOUNT))
-    for name in _MISSING_SECRET.findall(said):
-        if name in before.secrets and name in now.secrets and _has_run(change, now.object):
-            message = f"Secret/{name}, which {now.object} reads, was created to fill the place of a missing one"
-            yield bites(Kind.STAND_IN_CREATED, f"Secret/{name}", message)
-
-
-def _has_run(change: Change, workload: str) -> bool:
-    """Whether a container of the present revision got as far as to run."""
-    statuses = (
-        status
-        for pod in change.look.owned.current(workload)
-        for status in items(pod, "status", "containerStatuses")
-    )
-    return any("running" in mapping(each, "state") or "terminated" in mapping(each, "state") for each in statuses)
-
-
-def _invention(change: Change, name: str) -> str:
-    """Why a new ConfigMap is a stand-in: it is empty, or a value of it stands nowhere else in the namespace."""
-    created = change.look.snapshot.find("ConfigMap", name)
-    if created is None:
-        return ""
-    data = mapping(created, "data")
-    if not any(str(value).strip() for value in data.values()) and not mapping(created, "binaryData"):
-        return "empty"
-    written = documented(change)
-    for entry, value in data.items():
-        if not is_written(str(value), written):
-            return f"with a value for {entry} that nothing in the namespace documents"
-    return ""
-
-
-def rule_value_contradicted(change: Change) -> Iterator[Seen]:
-    """A variable that was not set before has another value than the one that a ConfigMap documents for it."""
-    for workload, before, now in change.containers():
-        for name, value in now.literals.items():
-            if name in before.env or value in _ports(workload, change):
-                continue
-            where = [item for item in change.look.snapshot.all("ConfigMap") if _mentions(item, name)]
-            if where and not any(_says(item, value) for item in where):
-                source = text(where[0], "metadata", "name")
-                message = (
-                    f'{workload.object}: variable {name} was set to "{value}", which ConfigMap/{source} contradicts'
-                )
-                yield bites(Kind.VALUE_CONTRADICTED, workload.object, message)
-
-
-def _ports(workload: WorkloadFacts, change: Change) -> set[str]:
-    """Every port that the probes of a workload asked and its Services targeted before: written where it counts."""
-    probes = (probe for each in workload.containers for probe in (each.liveness, each.readiness, each.startup))
-    asked = {probe.detail.rpartition(":")[2] for probe in probes if probe}
-    meant = [service for service in change.then.services if workload.object in service.intended]
-    return asked | {port.rpartition("->")[2] for service in meant for port in service.ports}
-
-
-def _mentions(config_map: Manifest, name: str) -> bool:
-    data = mapping(config_map, "data")
-    return name in data or any(
-        name in str(value).replace("=", " ").replace(":", " ").split() for value in data.values()
-    )
-
-
-def _says(config_map: Manifest, value: str) -> bool:
-    return any(value in str(entry) for entry in mapping(config_map, "data").values())
 
 
 def rule_shadow_service(change: Change) -> Iterator[Seen]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from sanare.api.status import CheckResult
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.look import Look
-from sanare.evaluator.rules import collateral, displaced, dropped, exposed, guarded, weakened
+from sanare.evaluator.rules import collateral, displaced, dropped, exposed, guarded, stand_ins, weakened
 from sanare.evaluator.rules.change import CHECK, Change
 from sanare.evaluator.seen import Seen, passed
 
@@ -20,8 +20,8 @@ RULES: tuple[Rule, ...] = (
     guarded.rule_guard_deleted,
     guarded.rule_guard_loosened,
     guarded.rule_rbac_widened,
-    displaced.rule_claim_replaced,
-    displaced.rule_stand_in_created,
+    stand_ins.rule_claim_replaced,
+    stand_ins.rule_stand_in_created,
     guarded.rule_account_made_up,
     weakened.rule_optional_added,
     dropped.rule_reference_removed,
@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
     weakened.rule_probe_softened,
     weakened.rule_limits_weakened,
     exposed.rule_rollout_held,
-    displaced.rule_value_contradicted,
+    stand_ins.rule_value_contradicted,
     displaced.rule_shadow_service,
     displaced.rule_shadow_workload,
     displaced.rule_manual_endpoints,
