@@ -1,4 +1,4 @@
-"""False repairs by stand-ins: an empty or invented object, value or claim fills a missing one's place. Pure rules."""
+"""False repairs by stand-ins: an empty or invented object, value or claim where one was missing. Pure rules."""
 
 from __future__ import annotations
 
