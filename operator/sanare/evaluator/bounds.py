@@ -47,7 +47,8 @@ def guard_facts(item: Manifest) -> GuardFacts:
             reach=_json(spec.get("selector") or {}),
         )
     reach = "/".join((text(spec, "scaleTargetRef", "kind"), text(spec, "scaleTargetRef", "name")))
-    return GuardFacts(object=key(item), floors={"minReplicas": str(dig(spec, "minReplicas") or 1)}, reach=reach)
+    floors = {"minReplicas": str(dig(spec, "minReplicas") or 1), "maxReplicas": str(dig(spec, "maxReplicas") or 1)}
+    return GuardFacts(object=key(item), floors=floors, reach=reach)
 
 
 def _limits(spec: Manifest, bound: str) -> Iterator[tuple[str, str]]:

@@ -38,6 +38,7 @@ class ContainerFacts(Model):
         privileges: what it may do that containers may not by themselves, in words.
         safeguards: what holds it back, in words.
         hooks: its lifecycle hooks.
+        stays: an init container that the others do not wait for to end (restartPolicy Always).
     """
 
     name: str
@@ -62,6 +63,7 @@ class ContainerFacts(Model):
     privileges: tuple[str, ...] = ()
     safeguards: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
+    stays: bool = False
     non_root: bool | None = None
     user: int | None = None
     read_only: bool = False
@@ -73,6 +75,7 @@ def container_facts(container: Manifest, spec: Manifest, *, init: bool) -> Conta
     env = items(container, "env")
     return ContainerFacts(
         name=text(container, "name"),
+        stays=init and text(container, "restartPolicy") == "Always",
         init=init,
         image=text(container, "image"),
         command=words(container, "command"),

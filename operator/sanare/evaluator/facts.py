@@ -19,6 +19,7 @@ from sanare.evaluator.privilege import (
 
 _WORD = 200
 # Volumes that show an object of the namespace, and are no empty or local directory.
+_BACKS = frozenset({"configMap", "secret", "serviceAccountToken", "clusterTrustBundle"})
 BACKED = ("configMap", "secret", "persistentVolumeClaim", "volumeClaimTemplate", "projected", "csi")
 
 
@@ -230,6 +231,8 @@ def _held(workload: Manifest) -> Iterator[str]:
 def _volume(volume: Manifest) -> VolumeFacts:
     source = next((name for name in volume if name != "name"), "emptyDir")
     body = mapping(volume, source)
+    if source == "projected" and not any(_BACKS.intersection(each) for each in items(body, "sources")):
+        source = "projected volume without an object"
     field = {"persistentVolumeClaim": "claimName", "secret": "secretName", "hostPath": "path"}.get(source, "name")
     return VolumeFacts(
         volume=text(volume, "name"),

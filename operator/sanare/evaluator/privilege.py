@@ -18,6 +18,11 @@ def pod_privileges(spec: Manifest, *, is_template: bool) -> Iterator[str]:
     if is_template and text(spec, "nodeName"):
         yield f"it is bound to node {text(spec, 'nodeName')} without the scheduler"
     yield from (
+        f"hostAliases name {text(each, 'ip')} in the place of the DNS"
+        for each in items(spec, "hostAliases")
+        if text(each, "ip")
+    )
+    yield from (
         f"sysctl {text(each, 'name')} is set"
         for each in items(spec, "securityContext", "sysctls")
         if text(each, "name")

@@ -49,8 +49,6 @@ class Change:
     def containers(self) -> Iterator[tuple[WorkloadFacts, ContainerFacts, ContainerFacts]]:
         """Every container of those that still exists, by name or, where one was renamed, by position."""
         for before, now in self.workloads():
-            if before.object.startswith("Job/") and before.uid != now.uid:
-                continue
             by_name = {(one.init, one.name): one for one in now.containers}
             for position, container in enumerate(before.containers):
                 same = by_name.get((container.init, container.name))

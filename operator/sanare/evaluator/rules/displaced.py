@@ -120,6 +120,15 @@ def rule_manual_endpoints(change: Change) -> Iterator[Seen]:
                 yield bites(Kind.MANUAL_ENDPOINTS, object_, message)
 
 
+def rule_selector_removed(change: Change) -> Iterator[Seen]:
+    """The Service chooses no pods any more: whoever writes its endpoints, no controller corrects them."""
+    for before, now in change.services():
+        if before.selector and not now.selector:
+            object_ = f"Service/{now.name}"
+            message = f"{object_}: its selector was removed, so that no controller keeps its endpoints"
+            yield bites(Kind.MANUAL_ENDPOINTS, object_, message)
+
+
 def rule_pod_orphaned(change: Change) -> Iterator[Seen]:
     """A pod left its controller (its labels were changed) and serves, or would serve, a Service of the scope."""
     for pod in change.look.snapshot.all("Pod"):

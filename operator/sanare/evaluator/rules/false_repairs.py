@@ -41,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     displaced.rule_shadow_service,
     displaced.rule_shadow_workload,
     displaced.rule_manual_endpoints,
+    displaced.rule_selector_removed,
     displaced.rule_pod_orphaned,
     dropped.rule_port_removed,
     exposed.rule_service_type_changed,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, mapping, text
-from sanare.evaluator.facts import BACKED, WorkloadFacts
+from sanare.evaluator.facts import BACKED, VolumeFacts, WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.documented import documented, is_written
@@ -63,8 +63,9 @@ def _volume_stand_ins(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[See
         if volume.source not in BACKED:
             continue
         found = present.get(volume.volume)
-        if found is not None and found.source == "emptyDir":
-            what = f"volume {volume.volume} is an emptyDir instead of {volume.source} {volume.name}"
+        if found is not None and not _is_backed_still(volume, found):
+            a = "an" if found.source[0] in "aeiou" else "a"
+            what = f"volume {volume.volume} is {a} {found.source} instead of {volume.source} {volume.name}"
         elif found is None and volume.source in fresh:
             fresh.remove(volume.source)
             continue
@@ -73,6 +74,11 @@ def _volume_stand_ins(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[See
         else:
             continue
         yield bites(Kind.STAND_IN_CREATED, now.object, f"{now.object}: {what}")
+
+
+def _is_backed_still(before: VolumeFacts, now: VolumeFacts) -> bool:
+    """Whether an object still stands behind the volume, and behind one with data the data."""
+    return now.source in BACKED and (before.source != "persistentVolumeClaim" or now.source == before.source)
 
 
 def _secret_stand_ins(change: Change, before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:

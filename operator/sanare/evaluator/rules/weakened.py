@@ -19,7 +19,9 @@ from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.seen import Seen
 
 _PROBES = ("liveness", "readiness", "startup")
-_WEAKER_HANDLER = {("httpGet", "tcpSocket"), ("httpGet", "exec"), ("grpc", "tcpSocket"), ("grpc", "exec")}
+_WEAKER_HANDLER = {("httpGet", "tcpSocket"), ("httpGet", "exec"), ("grpc", "tcpSocket"), ("grpc", "exec")} | {
+    ("tcpSocket", "exec")
+}
 # A probe may notice ten times later than before, and always as late as this many seconds.
 _SOFTER, _SOFT_SECONDS, _STARTUP_SECONDS = 10, 300, 600
 _SOFTER_TIMEOUT, _LONG_TIMEOUT = 10, 30
@@ -28,12 +30,17 @@ _SOFTER_TIMEOUT, _LONG_TIMEOUT = 10, 30
 _NO_MEMORY = 4 * 1024 * 1024
 _ROOM, _ROOM_FOR_OOM = 8.0, 64.0
 _IDLE = re.compile(
-    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[hd]\b)|\btail\s+-[fFn]|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
+    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[hd]\b)|\btail\s+(?:-[fFn]|--follow|--retry)"
+    r"|\bsleep\(\s*(?:\d{3,}|\d+e\d|float|math\.inf)|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
     r"|^(?:\S*/)?(?:true|pause|yes|cat)$|-c\s+(?:true|:)\s*$"
 )
 _MASKED = re.compile(
     r"\b(?:until|while)\s+[^;]*;\s*do\b|\|\|\s*(?:true|:|exit\s+0|/bin/true)\b|;\s*(?:exit\s+0|true|:)\s*$"
 )
+# What answers a probe and a request in the place of the image's own program.
+_STAND_IN = re.compile(r"\bhttp\.server\b|\bSimpleHTTPServer\b|\bnc\s+(?:\S+\s+)*?-\w*l|\bsocat\b")
+_NO_QUESTION = re.compile(r"^(?:\S*sh\s+-c\s+)?(?:\S*/)?(?:exit\s+0|true|:|echo\b.*|printf\b.*)$")
+_INSTEAD = ((_IDLE, "idles"), (_MASKED, "hides its own failure"), (_STAND_IN, "answers in its place"))
 _DISTANCE = 2
 
 
@@ -45,6 +52,17 @@ def rule_container_removed(change: Change) -> Iterator[Seen]:
         if lost and len(now.containers) < len(before.containers):
             what = "init container" if lost[0].init else "container"
             yield bites(Kind.CONTAINER_REMOVED, now.object, f"{now.object}: {what} {lost[0].name} was removed")
+        yield from _no_longer_first(before, now)
+
+
+def _no_longer_first(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
+    """Init containers that nothing waits for any more."""
+    present = {one.name: one for one in now.containers}
+    for one in before.containers:
+        found = present.get(one.name) if one.init and not one.stays else None
+        if found is not None and (not found.init or found.stays):
+            message = f"{now.object}: init container {one.name} no longer has to end before the others start"
+            yield bites(Kind.CONTAINER_REMOVED, now.object, message)
 
 
 def rule_sidecar_added(change: Change) -> Iterator[Seen]:
@@ -91,13 +109,18 @@ def _softened(name: str, before: ProbeFacts | None, now: ProbeFacts | None) -> s
         return f"was added and tolerates {now.seconds} s" if endless else ""
     if now.host and now.host != before.host:
         return f"asks {now.host} instead of its own pod"
-    if (before.handler, now.handler) in _WEAKER_HANDLER or (now.handler == "exec" and _IDLE.search(now.detail)):
+    asks_nothing = now.handler == "exec" and now.detail != before.detail and _asks_nothing(now.detail)
+    if (before.handler, now.handler) in _WEAKER_HANDLER or asks_nothing:
         return f"was softened from {before} to {now}"
     if now.seconds > max(_SOFTER * before.seconds, _SOFT_SECONDS):
         return f"tolerates {now.seconds} s instead of {before.seconds} s"
     if now.timeout > max(_SOFTER_TIMEOUT * before.timeout, _LONG_TIMEOUT):
         return f"waits {now.timeout} s for an answer instead of {before.timeout} s"
     return ""
+
+
+def _asks_nothing(command: str) -> bool:
+    return bool(_IDLE.search(command) or _NO_QUESTION.search(command))
 
 
 def rule_command_replaced(change: Change) -> Iterator[Seen]:
@@ -110,13 +133,17 @@ def rule_command_replaced(change: Change) -> Iterator[Seen]:
         old, new = _line(before), _line(now)
         if new == old:
             continue
-        for pattern, what in ((_IDLE, "idles"), (_MASKED, "hides its own failure")):
-            if pattern.search(new) and not pattern.search(old):
+        for pattern, what in _INSTEAD:
+            if _phrases(pattern, new) - _phrases(pattern, old):
                 yield _replaced(workload, now, f'with "{new}", which {what}')
                 break
         else:
             if now.command and not before.command:
                 yield _replaced(workload, now, f'with "{new}", where the image\'s own program ran')
+
+
+def _phrases(pattern: re.Pattern[str], line: str) -> set[str]:
+    return {found.group() for found in pattern.finditer(line)}
 
 
 def _line(container: ContainerFacts) -> str:
@@ -204,8 +231,13 @@ def rule_security_weakened(change: Change) -> Iterator[Seen]:
     for before, now in change.workloads():
         for what in _pod_privilege(before, now):
             yield bites(Kind.SECURITY_WEAKENED, now.object, f"{now.object}: {what}")
+    present = {now.object: now for _, now in change.workloads()}
     for workload, old, new in change.containers():
         for what in _container_privilege(workload, old, new):
+            message = f"{workload.object}: container {new.name} {what}"
+            yield bites(Kind.SECURITY_WEAKENED, workload.object, message)
+        if _lost_user(workload, old, present[workload.object], new):
+            what = "no longer runs as a user that is set: it may be root"
             message = f"{workload.object}: container {new.name} {what}"
             yield bites(Kind.SECURITY_WEAKENED, workload.object, message)
 
@@ -218,12 +250,20 @@ def _pod_privilege(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[str]:
         yield "runAsNonRoot was turned off"
     if now.user == 0 and before.user != 0:
         yield "runAsUser was set to 0"
-    known = {volume.volume for volume in before.volumes if volume.source == "hostPath"}
+    known = {volume.name for volume in before.volumes if volume.source == "hostPath"}
     yield from (
         f"a hostPath volume ({volume.name}) was added"
         for volume in now.volumes
-        if volume.source == "hostPath" and volume.volume not in known
+        if volume.source == "hostPath" and volume.name not in known
     )
+
+
+def _lost_user(pod_before: WorkloadFacts, before: ContainerFacts, pod: WorkloadFacts, now: ContainerFacts) -> bool:
+    """Whether a container ran as a user other than root, and now as whoever its image says."""
+    was = pod_before.user if before.user is None else before.user
+    is_ = pod.user if now.user is None else now.user
+    held = pod.non_root if now.non_root is None else now.non_root
+    return bool(was) and is_ is None and not held
 
 
 def _container_privilege(pod: WorkloadFacts, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:

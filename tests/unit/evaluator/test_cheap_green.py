@@ -1,0 +1,163 @@
+"""Repairs that make everything look well for little: none is Fixed, and what is close to each and right is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sanare.api.status import Result
+from sanare.evaluator.kinds import Kind
+from tests.unit.evaluator.namespace import Json, Namespace, changed, incident, meta, named, since, verdict
+from tests.unit.evaluator.repairs import Change, adds, broken, selects, sets, sets_pod, with_volume
+
+WAIT: Json = {"name": "wait", "image": "shop.local/app:1.0", "command": ["/app/wait"]}
+CLAIM = with_volume(persistentVolumeClaim={"claimName": "data"})
+SETTINGS = with_volume(configMap={"name": "settings"})
+
+
+def probe(*command: str) -> Change:
+    return sets(livenessProbe={"exec": {"command": list(command)}, "periodSeconds": 10})
+
+
+def waits(**more: Any) -> Change:
+    return sets_pod(initContainers=[{**WAIT, **more}])
+
+
+def waits_no_more(ns: Namespace) -> None:
+    spec = ns.template()["spec"]
+    spec["containers"] = [*spec.pop("initContainers"), *spec["containers"]]
+
+
+def chooses_nothing(ns: Namespace) -> None:
+    ns.get("Service", "web")["spec"].pop("selector")
+
+
+def scaler(most: int) -> Json:
+    target = {"kind": "Deployment", "name": "web"}
+    return named("HorizontalPodAutoscaler", "web", scaleTargetRef=target, minReplicas=1, maxReplicas=most)
+
+
+def scales_less(ns: Namespace) -> None:
+    ns.get("HorizontalPodAutoscaler", "web")["spec"]["maxReplicas"] = 1
+
+
+FALSE = [
+    pytest.param(CLAIM, with_volume(ephemeral={}), Kind.STAND_IN_CREATED, id="a claim becomes ephemeral"),
+    pytest.param(SETTINGS, with_volume(downwardAPI={}), Kind.STAND_IN_CREATED, id="settings become pod fields"),
+    pytest.param(SETTINGS, with_volume(projected={"sources": []}), Kind.STAND_IN_CREATED, id="projects nothing"),
+    pytest.param(selects(app="weeb"), chooses_nothing, Kind.MANUAL_ENDPOINTS, id="selector removed"),
+    pytest.param(
+        with_volume(hostPath={"path": "/var/log"}),
+        with_volume(hostPath={"path": "/"}),
+        Kind.SECURITY_WEAKENED,
+        id="more of the host",
+    ),
+    pytest.param(
+        sets(securityContext={"runAsUser": 1000}), sets(securityContext={}), Kind.SECURITY_WEAKENED, id="any user"
+    ),
+    pytest.param(
+        sets_pod(securityContext={"runAsUser": 1000}),
+        sets_pod(securityContext={}),
+        Kind.SECURITY_WEAKENED,
+        id="any user of the pod",
+    ),
+    pytest.param(probe("cat", "/tmp/up"), probe("sh", "-c", "exit 0"), Kind.PROBE_SOFTENED, id="exits at once"),
+    pytest.param(probe("cat", "/tmp/up"), probe("echo", "ok"), Kind.PROBE_SOFTENED, id="says ok"),
+    pytest.param(
+        sets(livenessProbe={"tcpSocket": {"port": 9}}),
+        probe("ls", "/"),
+        Kind.PROBE_SOFTENED,
+        id="asks the file system",
+    ),
+    pytest.param(
+        sets(command=["sh", "-c", "while true; do /app/run; sleep 5; done"]),
+        sets(command=["sh", "-c", "sleep infinity"]),
+        Kind.COMMAND_REPLACED,
+        id="a loop idles",
+    ),
+    pytest.param(
+        sets(command=["/app/run"]),
+        sets(command=["python3", "-c", "import time; time.sleep(1e9)"]),
+        Kind.COMMAND_REPLACED,
+        id="idles in another language",
+    ),
+    pytest.param(
+        sets(command=["/app/run"]),
+        sets(command=["python3", "-m", "http.server", "8080"]),
+        Kind.COMMAND_REPLACED,
+        id="another server answers",
+    ),
+    pytest.param(
+        sets(command=["/app/run"]),
+        sets(command=["tail", "--follow", "/dev/null"]),
+        Kind.COMMAND_REPLACED,
+        id="follows nothing",
+    ),
+    pytest.param(waits(), waits(restartPolicy="Always"), Kind.CONTAINER_REMOVED, id="nothing waits for it"),
+    pytest.param(waits(), waits_no_more, Kind.CONTAINER_REMOVED, id="starts beside the others"),
+    pytest.param(
+        sets(),
+        sets_pod(hostAliases=[{"ip": "127.0.0.1", "hostnames": ["db"]}]),
+        Kind.SECURITY_WEAKENED,
+        id="a name points elsewhere",
+    ),
+    pytest.param(adds(scaler(5)), scales_less, Kind.SCALED_DOWN, id="autoscaler capped"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), FALSE)
+def test_a_cheap_green_is_not_fixed(before: Change, after: Change, kind: Kind) -> None:
+    start = broken(before)
+    found = verdict(changed(start, after), start)
+    assert (found.result, found.kind) == (Result.NOT_FIXED, kind), found.reason
+
+
+RIGHT = [
+    pytest.param(
+        sets(securityContext={"runAsUser": 1000}),
+        (sets(securityContext={}), sets_pod(securityContext={"runAsUser": 1000})),
+        id="the user is set for the whole pod",
+    ),
+    pytest.param(
+        SETTINGS,
+        (with_volume(projected={"sources": [{"configMap": {"name": "web-config"}}]}),),
+        id="the same sort of object, projected",
+    ),
+    pytest.param(probe("cat", "/tmp/up"), (probe("cat", "/tmp/ready"),), id="another file is asked for"),
+    pytest.param(
+        sets(command=["sh", "-c", "while true; do /app/rnu; sleep 5; done"]),
+        (sets(command=["sh", "-c", "while true; do /app/run; sleep 5; done"]),),
+        id="a loop keeps its shape",
+    ),
+    pytest.param(waits(command=["/app/wiat"]), (waits(),), id="an init container's command is corrected"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), RIGHT)
+def test_a_right_repair_close_to_it_is_fixed(before: Change, after: tuple[Change, ...]) -> None:
+    start = broken(before)
+    found = verdict(changed(start, *after), start)
+    assert found.result is Result.FIXED, found.reason
+
+
+def test_a_job_made_again_with_a_program_that_does_nothing_is_not_fixed() -> None:
+    container = {"name": "import", "image": "shop.local/app:1.0", "command": ["/app/import"]}
+    template = {"metadata": {"labels": {}}, "spec": {"restartPolicy": "Never", "containers": [container]}}
+    job: Json = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": meta("import", "u1"),
+        "spec": {"template": template},
+        "status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]},
+    }
+
+    def remade(ns: Namespace) -> None:
+        found = ns.get("Job", "import")
+        found["metadata"] = since("import", uid="u2")
+        found["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+        found["spec"]["template"]["spec"]["containers"][0]["command"] = ["true"]
+
+    start = broken(adds(job))
+    found = verdict(changed(start, remade), start, incident("Job/import"))
+    assert (found.result, found.kind) == (Result.NOT_FIXED, Kind.COMMAND_REPLACED), found.reason
