@@ -18,9 +18,10 @@ from typing import Any
 from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, items, mapping, text
 from sanare.api.policy import PolicySpec, Verify
-from sanare.api.status import Verdict
+from sanare.api.status import CheckResult, Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.judge import judge
+from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
 
@@ -103,7 +104,7 @@ def read(path: Path) -> Recording:
             answers={Probe(**probe): Answer(**answer) for probe, answer in taken["answers"]},
             logs=taken["logs"],
             unseen=taken["unseen"],
-            declared={name: Seen(**seen) for name, seen in taken["declared"].items()},
+            declared={name: _seen(seen) for name, seen in taken["declared"].items()},
         ),
         since=datetime.fromisoformat(kept["since"]),
         hold=timedelta(seconds=kept["hold"]),
@@ -225,3 +226,8 @@ _SHORT: Mapping[str, Callable[[Manifest], dict[str, Any]]] = {
     "Event": _event,
     "ConfigMap": _config_map,
 }
+
+
+def _seen(recorded: dict[str, Any]) -> Seen:
+    kind = Kind(recorded["kind"]) if recorded["kind"] else None
+    return Seen(**{**recorded, "result": CheckResult(recorded["result"]), "kind": kind})

@@ -27,7 +27,7 @@ from tests.unit.evaluator.namespace import (
 
 NAMES = st.from_regex(r"[a-z]([a-z0-9]{0,4}-)?[a-z][a-z0-9]{1,8}", fullmatch=True)
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-PROFILE = settings(max_examples=30, derandomize=True, deadline=None, suppress_health_check=SLOW)
+PROFILE = settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=SLOW)
 
 
 @dataclass(frozen=True)
@@ -405,7 +405,7 @@ def test_doing_nothing_is_not_fixed(shop: Shop) -> None:
 
 @pytest.mark.parametrize("weaken", WEAKENINGS, ids=lambda weaken: weaken.__name__)
 @given(shops(), st.data())
-@settings(PROFILE, max_examples=4)
+@settings(PROFILE, max_examples=3)
 def test_a_weakening_is_never_fixed(weaken: Weakening, shop: Shop, data: st.DataObject) -> None:
     after, weakened = repaired(shop, weaken, data=data)
     assume(weakened)
