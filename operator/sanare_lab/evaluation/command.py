@@ -18,12 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("real", type=Path, help="what `controls --json` kept on a real cluster")
     parser.add_argument("embedded", type=Path, help="what `controls --embedded --json` kept")
     parser.add_argument("--healing", type=Path, metavar="FILE", help="what `heal --json` kept")
+    parser.add_argument(
+        "--note", default="", metavar="TEXT", help="how the runs were made, where a reader must know"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the page. Raises ConfigError for a file that is something else."""
     healings = _read(args.healing, read_healings) if args.healing else ()
-    print(page(_read(args.real, _run), _read(args.embedded, _run), healings), end="")
+    print(page(_read(args.real, _run), _read(args.embedded, _run), healings, note=args.note), end="")
     return 0
 
 

@@ -32,7 +32,7 @@ class Run:
         return tuple(each for each in self.outcomes if each.control.startswith(start))
 
 
-def page(real: Run, embedded: Run, healings: Sequence[Healing] = ()) -> str:
+def page(real: Run, embedded: Run, healings: Sequence[Healing] = (), *, note: str = "") -> str:
     """The whole page as Markdown."""
     return "\n".join(
         [
@@ -45,6 +45,7 @@ def page(real: Run, embedded: Run, healings: Sequence[Healing] = ()) -> str:
             ),
             "",
             _HOW,
+            *((*_prose(note), "") if note else ()),
             *_summary(real, embedded),
             *(_runbook(healings) if healings else ()),
             "## Every control",
