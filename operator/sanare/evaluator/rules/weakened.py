@@ -259,11 +259,14 @@ def _pod_privilege(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[str]:
 
 
 def _lost_user(pod_before: WorkloadFacts, before: ContainerFacts, pod: WorkloadFacts, now: ContainerFacts) -> bool:
-    """Whether a container ran as a user other than root, and now as whoever its image says."""
+    """Whether only a user other than root held the container, and now nothing does."""
     was = pod_before.user if before.user is None else before.user
     is_ = pod.user if now.user is None else now.user
-    held = pod.non_root if now.non_root is None else now.non_root
-    return bool(was) and is_ is None and not held
+    held = [
+        of_pod.non_root if of_container.non_root is None else of_container.non_root
+        for of_pod, of_container in ((pod_before, before), (pod, now))
+    ]
+    return bool(was) and is_ is None and not any(held)
 
 
 def _container_privilege(pod: WorkloadFacts, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
