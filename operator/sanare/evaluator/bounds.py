@@ -115,3 +115,29 @@ def _texts(values: Mapping[str, object]) -> dict[str, str]:
 
 def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def applies_to(guard: GuardFacts, pod_labels: Mapping[str, str]) -> bool | None:
+    """Whether a network policy or disruption budget selects pods with those labels; None for other guards."""
+    kind = guard.object.partition("/")[0]
+    if kind not in ("NetworkPolicy", "PodDisruptionBudget"):
+        return None
+    reach = json.loads(guard.reach)
+    selector = reach[0] if isinstance(reach, list) else reach
+    wanted = mapping(selector, "matchLabels").items()
+    return all(pod_labels.get(name) == value for name, value in wanted) and all(
+        _is_met(each, pod_labels) for each in items(selector, "matchExpressions")
+    )
+
+
+def _is_met(expression: Manifest, pod_labels: Mapping[str, str]) -> bool:
+    value, values = pod_labels.get(text(expression, "key")), expression.get("values") or ()
+    match text(expression, "operator"):
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return value is not None
+        case _:
+            return value is None

@@ -143,7 +143,9 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
     return WorkloadFacts(
         object=key(workload),
         uid=text(workload, "metadata", "uid"),
-        replicas=number(workload, "spec", "replicas", default=1),
+        replicas=number(
+            workload, "spec", "completions" if text(workload, "kind") == "Job" else "replicas", default=1
+        ),
         selector=dict(mapping(workload, "spec", "selector", "matchLabels")),
         labels=dict(labels(template)),
         containers=read,

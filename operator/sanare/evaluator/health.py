@@ -261,13 +261,28 @@ def _cron_job(look: Look, name: str, workload: Manifest) -> Iterator[Seen]:
     found = list(_job(look, name, newest_job)) if newest_job else []
     yield from found
     # A failed Job that is only deleted proves nothing: a run of after the baseline has to complete.
-    if not found and look.failed_before(name) and not _ran_since(look, newest_job):
-        yield unknown("rollout", Kind.EMPTY, name, f"{name}: no Job has completed since the last one failed")
+    ran = _ran_since(look, newest_job) and _is_made_from(newest_job, workload)
+    if not found and look.failed_before(name) and not ran:
+        yield unknown(
+            "rollout", Kind.EMPTY, name, f"{name}: no Job of its template has completed since the last one failed"
+        )
 
 
 def _ran_since(look: Look, job: Manifest | None) -> bool:
     created = moment(job, "metadata", "creationTimestamp")
     return bool(look.baseline and created and created >= look.baseline.taken_at.replace(microsecond=0))
+
+
+def _is_made_from(job: Manifest | None, cron_job: Manifest) -> bool:
+    """Whether a Job runs what its CronJob's template says: anybody can make one that names it as the owner."""
+    programs = [
+        [[one.get(field) for field in ("name", "image", "command", "args")] for one in items(spec, "containers")]
+        for spec in (
+            mapping(job, "spec", "template", "spec"),
+            mapping(cron_job, "spec", "jobTemplate", "spec", "template", "spec"),
+        )
+    ]
+    return programs[0] == programs[1]
 
 
 _ROLLOUTS: dict[str, Callable[[Look, str, Manifest], Iterator[Seen]]] = {

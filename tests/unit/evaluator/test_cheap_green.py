@@ -141,23 +141,74 @@ def test_a_right_repair_close_to_it_is_fixed(before: Change, after: tuple[Change
     assert found.result is Result.FIXED, found.reason
 
 
-def test_a_job_made_again_with_a_program_that_does_nothing_is_not_fixed() -> None:
-    container = {"name": "import", "image": "shop.local/app:1.0", "command": ["/app/import"]}
+def labelled(ns: Namespace) -> None:
+    ns.template()["metadata"]["labels"]["tier"] = "shop"
+    ns.pod()["metadata"]["labels"]["tier"] = "shop"
+    selector = {"matchLabels": {"tier": "shop"}, "matchExpressions": [{"key": "tier", "operator": "Exists"}]}
+    ns.add(named("NetworkPolicy", "closed", podSelector=selector, policyTypes=["Ingress"]))
+
+
+def unlabelled(ns: Namespace) -> None:
+    ns.template()["metadata"]["labels"].pop("tier")
+    ns.pod()["metadata"]["labels"].pop("tier")
+
+
+def test_pods_that_leave_the_reach_of_a_policy_are_not_fixed() -> None:
+    start = broken(labelled)
+    found = verdict(changed(start, unlabelled), start)
+    assert (found.result, found.kind) == (Result.NOT_FIXED, Kind.POLICY_LOOSENED), found.reason
+    assert "NetworkPolicy/closed no longer applies to the pods of Deployment/web" in found.reason
+
+
+def job(name: str, *command: str, uid: str, done: bool, **more: Any) -> Json:
+    container = {"name": "import", "image": "shop.local/app:1.0", "command": list(command)}
     template = {"metadata": {"labels": {}}, "spec": {"restartPolicy": "Never", "containers": [container]}}
-    job: Json = {
+    condition = {"type": "Complete" if done else "Failed", "status": "True", "reason": "Ended"}
+    return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": meta("import", "u1"),
-        "spec": {"template": template},
-        "status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]},
+        "metadata": since(name, uid=uid) if done else meta(name, uid),
+        "spec": {"template": template, **more},
+        "status": {"conditions": [condition]},
     }
 
-    def remade(ns: Namespace) -> None:
-        found = ns.get("Job", "import")
-        found["metadata"] = since("import", uid="u2")
-        found["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
-        found["spec"]["template"]["spec"]["containers"][0]["command"] = ["true"]
 
-    start = broken(adds(job))
-    found = verdict(changed(start, remade), start, incident("Job/import"))
-    assert (found.result, found.kind) == (Result.NOT_FIXED, Kind.COMMAND_REPLACED), found.reason
+def remakes(made: Json) -> Change:
+    return lambda ns: ns.get("Job", "import").update(made)
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [
+        pytest.param(job("import", "true", uid="u2", done=True, completions=3), Kind.COMMAND_REPLACED, id="idle"),
+        pytest.param(job("import", "/app/import", uid="u2", done=True), Kind.SCALED_DOWN, id="runs once of thrice"),
+    ],
+)
+def test_a_job_made_again_with_less_to_do_is_not_fixed(made: Json, kind: Kind) -> None:
+    start = broken(adds(job("import", "/app/import", uid="u1", done=False, completions=3)))
+    found = verdict(changed(start, remakes(made)), start, incident("Job/import"))
+    assert (found.result, found.kind) == (Result.NOT_FIXED, kind), found.reason
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        pytest.param("true", Result.UNVERIFIED, id="another program"),
+        pytest.param("/app/import", Result.FIXED, id="its own"),
+    ],
+)
+def test_a_cron_job_is_fixed_by_a_run_of_its_own_template(command: str, result: Result) -> None:
+    owner = [{"kind": "CronJob", "name": "nightly", "uid": "uc", "controller": True}]
+    failed = job("nightly-1", "/app/import", uid="u1", done=False)
+    failed["metadata"]["ownerReferences"] = owner
+    cron: Json = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": meta("nightly", "uc"),
+        "spec": {"schedule": "0 1 * * *", "jobTemplate": {"spec": failed["spec"]}},
+    }
+    run = job("nightly-2", command, uid="u2", done=True)
+    run["metadata"] = {**run["metadata"], "ownerReferences": owner}
+    start = broken(adds(cron, failed))
+    found = verdict(changed(start, adds(run)), start, incident("CronJob/nightly"))
+    assert found.result is result, found.reason

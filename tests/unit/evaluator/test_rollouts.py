@@ -57,7 +57,8 @@ def cron_job(*conditions: Json) -> Namespace:
     namespace.objects["Job"][0]["metadata"].update(
         name="db-1", ownerReferences=[{"kind": "CronJob", "name": "db", "uid": "uid-CronJob", "controller": True}]
     )
-    return namespace.add({"kind": "CronJob", "metadata": meta("db", "uid-CronJob"), "spec": {}, "status": {}})
+    spec = {"jobTemplate": {"spec": namespace.objects["Job"][0]["spec"]}}
+    return namespace.add({"kind": "CronJob", "metadata": meta("db", "uid-CronJob"), "spec": spec, "status": {}})
 
 
 COMPLETE = {"type": "Complete", "status": "True"}

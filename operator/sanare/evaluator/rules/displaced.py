@@ -56,7 +56,8 @@ def rule_scaled_down(change: Change) -> Iterator[Seen]:
     """Fewer replicas are asked for than before, and no autoscaler did it within its own bounds."""
     for before, now in change.workloads():
         if now.replicas < before.replicas and not is_scaled(change, now.object, now.replicas):
-            message = f"{now.object}: spec.replicas was lowered from {before.replicas} to {now.replicas}"
+            field = "completions" if now.object.startswith("Job/") else "replicas"
+            message = f"{now.object}: spec.{field} was lowered from {before.replicas} to {now.replicas}"
             yield bites(Kind.SCALED_DOWN, now.object, message)
         if now.paused and not before.paused and now.object.startswith("CronJob/"):
             yield bites(Kind.SCALED_DOWN, now.object, f"{now.object} was suspended")

@@ -19,6 +19,7 @@ RULES: tuple[Rule, ...] = (
     displaced.rule_scaled_down,
     guarded.rule_guard_deleted,
     guarded.rule_guard_loosened,
+    guarded.rule_guard_escaped,
     guarded.rule_rbac_widened,
     stand_ins.rule_claim_replaced,
     stand_ins.rule_stand_in_created,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, text
-from sanare.evaluator.bounds import guard_facts, loosened
+from sanare.evaluator.bounds import applies_to, guard_facts, loosened
 from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look
@@ -45,6 +45,15 @@ def rule_guard_loosened(change: Change) -> Iterator[Seen]:
         what = loosened(before, guard_facts(found), traffic_failed=traffic) if found else ""
         if what:
             yield bites(_WORDS[kind][1], before.object, f"{before.object}: {what}")
+
+
+def rule_guard_escaped(change: Change) -> Iterator[Seen]:
+    """The pods changed their labels, so that a network policy or disruption budget no longer selects them."""
+    for before, now in change.workloads():
+        for guard in change.then.guards:
+            if applies_to(guard, before.labels) and not applies_to(guard, now.labels):
+                message = f"{guard.object} no longer applies to the pods of {now.object}: their labels were changed"
+                yield bites(Kind.POLICY_LOOSENED, guard.object, message)
 
 
 def rule_rbac_widened(change: Change) -> Iterator[Seen]:
