@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from sanare.api.checks import HttpCheck
+from sanare.evaluator.declared import proxied
 from sanare.evaluator.declared.destination import Destination, destination
 from sanare.evaluator.declared.reply import Reply
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Snapshot
+from sanare.kube.client import KubeClient
 
 POD = "10.1.0.7"
 
@@ -126,3 +129,11 @@ def test_a_headless_service_without_a_ready_pod_has_no_endpoints() -> None:
 )
 def test_an_address_is_written_as_a_url_wants_it(where: Destination, authority: str) -> None:
     assert where.authority == authority
+
+
+async def test_the_api_server_is_not_sent_to_an_address_written_by_hand_either() -> None:
+    nobody = cast(KubeClient, None)  # nothing may be asked
+    check = HttpCheck.parse({"service": "web", "port": "80"})
+    reply = await proxied.ask_http(nobody, shop(address("169.254.169.254")), check)
+    assert reply.unknown is Kind.FORBIDDEN
+    assert "leads to 169.254.169.254" in reply.failure

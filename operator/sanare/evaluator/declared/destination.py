@@ -48,14 +48,22 @@ def destination(snapshot: Snapshot, service: str, port: str) -> Destination | Re
     chosen = find_port(found, port)
     if chosen is None:
         return Reply(failure=f"Service/{service} has no port {port}", unknown=Kind.NOT_FOUND)
-    stranger = next(_strangers(snapshot, service), "")
-    if stranger:
-        return _refused(f"Service/{service} leads to {stranger}, which is no pod of its namespace")
+    stranger = stranger_behind(snapshot, service)
+    if stranger is not None:
+        return stranger
     host = f"{service}.{snapshot.namespace}.svc"
     address = text(found, "spec", "clusterIP")
     if _is_address(address):
         return Destination(address, number(chosen, "port"), host)
     return _headless(snapshot, service, chosen, host)
+
+
+def stranger_behind(snapshot: Snapshot, service: str) -> Reply | None:
+    """Why a Service that leads out of its namespace is not asked: its answer would tell what stands there."""
+    stranger = next(_strangers(snapshot, service), "")
+    if not stranger:
+        return None
+    return _refused(f"Service/{service} leads to {stranger}, which is no pod of its namespace")
 
 
 def find_port(service: Manifest, port: str) -> Manifest | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sanare import errors
 from sanare.api.checks import HttpCheck, TcpCheck
 from sanare.api.manifest import number, text
-from sanare.evaluator.declared.destination import find_port
+from sanare.evaluator.declared.destination import find_port, stranger_behind
 from sanare.evaluator.declared.reply import BODY_BYTES, Reply, blindness, unanswered
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.reach import address, read_answer
@@ -69,4 +69,7 @@ def _probe(snapshot: Snapshot, service: str, port: str, path: str) -> Probe | Re
     chosen = find_port(found, port)
     if chosen is None:
         return Reply(failure=f"Service/{service} has no TCP port {port}".rstrip(), unknown=Kind.NOT_FOUND)
+    stranger = stranger_behind(snapshot, service)
+    if stranger is not None:
+        return stranger
     return Probe("Service", service, text(chosen, "name") or str(number(chosen, "port")), path)
