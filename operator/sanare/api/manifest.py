@@ -58,6 +58,12 @@ def labels(manifest: object) -> Mapping[str, str]:
     return mapping(manifest, "metadata", "labels")
 
 
+def without_managed_fields(manifest: Manifest) -> dict[str, Any]:
+    """The object without the part of its metadata that tells which client set which field."""
+    metadata = {name: value for name, value in mapping(manifest, "metadata").items() if name != "managedFields"}
+    return {**manifest, "metadata": metadata}
+
+
 def owners(manifest: object) -> Iterator[Ref]:
     """The controllers that own the object (ownerReferences with `controller: true`), uid included."""
     for owner in items(manifest, "metadata", "ownerReferences"):

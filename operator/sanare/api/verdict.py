@@ -8,6 +8,8 @@ from pydantic import Field, computed_field
 
 from sanare.api.model import Model, ObjectName, Time
 
+MAX_CHECKS = 32
+
 
 class Result(StrEnum):
     """The evaluator's three values. Unknown is not success."""
@@ -96,7 +98,7 @@ class Verdict(Model):
     """The shape of what is still wrong: None, Single, Partial or Multi."""
     kind: str = Field(default="", max_length=64)
     """CamelCase word for the reason, the same across clusters and runs."""
-    checks: tuple[CheckOutcome, ...] = Field(default=(), max_length=32)
+    checks: tuple[CheckOutcome, ...] = Field(default=(), max_length=MAX_CHECKS)
     """The checks that ran and what they saw, failures first; the first ones where there are many."""
     counts: Counts = Counts()
     """How many checks ran, by what became of them."""

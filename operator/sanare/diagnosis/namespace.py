@@ -20,6 +20,7 @@ from sanare.diagnosis.finding import Finding
 from sanare.diagnosis.probing import confirm
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.judge import assess, look_at
+from sanare.evaluator.ownership import ownership
 from sanare.evaluator.snapshot import Snapshot
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND
@@ -117,10 +118,11 @@ def _failing(snapshot: Snapshot, targets: Iterable[Target]) -> list[Target]:
     """The targets with a failed check; a Service only where the workloads that it is meant for work."""
     found: list[Target] = []
     broken: set[str] = set()
+    owned = ownership(snapshot)
     ordered = sorted(targets, key=lambda each: each.kind == "Service")
     for target in ordered:
         incident = _about(snapshot.namespace, [target])
-        look = look_at(snapshot, incident, PolicySpec(), now=datetime.now(UTC))
+        look = look_at(snapshot, incident, PolicySpec(), now=datetime.now(UTC), owned=owned)
         meant = look.scope.intended.get(target.name, ()) if target.kind == "Service" else ()
         if broken & set(meant) or all(seen.result is not CheckResult.FAILED for seen in assess(look)):
             continue

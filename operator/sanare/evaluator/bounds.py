@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from sanare.api.manifest import Manifest, dig, items, mapping, text
 from sanare.api.model import Model
-from sanare.evaluator.ownership import key
+from sanare.evaluator.ownership import key, scale_target
 from sanare.evaluator.quantities import quantity
 
 
@@ -46,9 +46,8 @@ def guard_facts(item: Manifest) -> GuardFacts:
             floors=_texts({name: spec[name] for name in ("minAvailable",) if name in spec}),
             reach=_json(spec.get("selector") or {}),
         )
-    reach = "/".join((text(spec, "scaleTargetRef", "kind"), text(spec, "scaleTargetRef", "name")))
     floors = {"minReplicas": str(dig(spec, "minReplicas") or 1), "maxReplicas": str(dig(spec, "maxReplicas") or 1)}
-    return GuardFacts(object=key(item), floors=floors, reach=reach)
+    return GuardFacts(object=key(item), floors=floors, reach=scale_target(item))
 
 
 def _limits(spec: Manifest, bound: str) -> Iterator[tuple[str, str]]:
@@ -117,11 +116,10 @@ def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def applies_to(guard: GuardFacts, pod_labels: Mapping[str, str]) -> bool | None:
-    """Whether a network policy or disruption budget selects pods with those labels; None for other guards."""
-    kind = guard.object.partition("/")[0]
-    if kind not in ("NetworkPolicy", "PodDisruptionBudget"):
-        return None
+def applies_to(guard: GuardFacts, pod_labels: Mapping[str, str]) -> bool:
+    """Whether it is a network policy or disruption budget that selects pods with those labels."""
+    if guard.object.partition("/")[0] not in ("NetworkPolicy", "PodDisruptionBudget"):
+        return False
     reach = json.loads(guard.reach)
     selector = reach[0] if isinstance(reach, list) else reach
     wanted = mapping(selector, "matchLabels").items()

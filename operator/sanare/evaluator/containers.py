@@ -50,9 +50,7 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
     scheduled = condition(pod, "PodScheduled")
     if text(scheduled, "status") == "False":
         why = one_line(text(scheduled, "message"), 200)
-        settles = 5.0 if any(words in why for words in _NO_NODE_EVER) else None
-        settles = _HOPELESS_SECONDS if _is_hopeless(text(scheduled, "message")) else settles
-        settles = _BINDING_SECONDS if _UNBOUND in why else settles
+        settles = _unplaced_patience(text(scheduled, "message"), why)
         yield failed(
             CHECK, Kind.UNSCHEDULABLE, workload, f"{workload}: no node takes its pod: {why}", settles=settles
         )
@@ -70,6 +68,15 @@ def _pod_fault(look: Look, workload: str, pod: Manifest) -> Iterator[Seen]:
         yield failed(CHECK, Kind.CRASH, workload, f"{workload}: a pod has failed: {why}")
     elif not is_ready(pod):
         yield failed(CHECK, Kind.POD_NOT_READY, workload, f"{workload}: {_unready(pod)}")
+
+
+def _unplaced_patience(message: str, why: str) -> float | None:
+    """How long the scheduler may go on refusing before it is final; `why` is the beginning of its message."""
+    if _UNBOUND in why:
+        return _BINDING_SECONDS
+    if _is_hopeless(message):
+        return _HOPELESS_SECONDS
+    return 5.0 if any(words in why for words in _NO_NODE_EVER) else None
 
 
 def _is_hopeless(why: str) -> bool:

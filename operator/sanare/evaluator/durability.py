@@ -8,12 +8,12 @@ from datetime import datetime
 
 from sanare.api.manifest import Manifest, text
 from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
+from sanare.api.verdict import MAX_CHECKS
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, is_ready, moment
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 from sanare.text import one_line
 
-_MAX_CHECKS = 32
 # Workloads that make a pod anew as it was. A Job counts a deleted pod as a failure, a bare pod is simply gone.
 _RECREATING = ("Deployment/", "StatefulSet/", "DaemonSet/", "ReplicaSet/", "ReplicationController/")
 
@@ -82,7 +82,7 @@ def withheld(verdict: Verdict, workload: str, why: str) -> Verdict:
             "result": Result.UNVERIFIED,
             "kind": str(Kind.NOT_ASKED),
             "reason": one_line(f"healthy, but the policy's verify.durability could not be tried: {why}", 1024),
-            "checks": (seen, *verdict.checks)[:_MAX_CHECKS],
+            "checks": (seen, *verdict.checks)[:MAX_CHECKS],
             "counts": verdict.counts.model_copy(update={"unknown": verdict.counts.unknown + 1}),
         }
     )

@@ -79,16 +79,15 @@ class Evaluator:
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
     ) -> tuple[Verdict, Snapshot]:
         """One look, no waiting, no hold: whether there is still something to repair."""
-        look, seen = await self._look_once(incident, policy, baseline)
-        return verdict_of(seen, look, previous=baseline.failing if baseline else ()), look.snapshot
+        verdict, look, _ = await self._look_once(incident, policy, baseline)
+        return verdict, look.snapshot
 
     async def examine(
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
     ) -> tuple[Verdict, tuple[CheckOutcome, ...]]:
         """One look as `judge_now`, with every outcome, however many there are."""
-        look, seen = await self._look_once(incident, policy, baseline)
-        previous = baseline.failing if baseline else ()
-        return verdict_of(seen, look, previous=previous), tuple(each.outcome() for each in seen)
+        verdict, _, seen = await self._look_once(incident, policy, baseline)
+        return verdict, tuple(each.outcome() for each in seen)
 
     async def verify(
         self,
@@ -129,10 +128,11 @@ class Evaluator:
 
     async def _look_once(
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
-    ) -> tuple[Look, list[Seen]]:
+    ) -> tuple[Verdict, Look, list[Seen]]:
         incident = with_policy_checks(incident, policy)
         collected = await self._collect(incident, baseline)
-        return await self._assess(_look(collected, incident, policy, baseline), policy, Kept())
+        look, seen = await self._assess(_look(collected, incident, policy, baseline), policy, Kept())
+        return verdict_of(seen, look, previous=baseline.failing if baseline else ()), look, seen
 
     async def _assess(self, look: Look, policy: PolicySpec, kept: Kept) -> tuple[Look, list[Seen]]:
         """Every outcome, and the look with what declared checks met; costly ones wait for the others to pass."""

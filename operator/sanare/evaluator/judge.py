@@ -12,14 +12,14 @@ from datetime import datetime
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
 from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
-from sanare.api.verdict import Counts
+from sanare.api.verdict import MAX_CHECKS, Counts
 from sanare.decision.signal import Fault, Faults, Reading, decide_signal, measure_progress
 from sanare.evaluator import health, traffic
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.declared.judge import check_declared, with_policy_checks
-from sanare.evaluator.kinds import CONSEQUENCES, Kind
+from sanare.evaluator.kinds import CONSEQUENCES, FALSE_REPAIRS, Kind
 from sanare.evaluator.look import Look, allowances
-from sanare.evaluator.ownership import ownership
+from sanare.evaluator.ownership import Ownership, ownership
 from sanare.evaluator.rules.false_repairs import false_repairs
 from sanare.evaluator.scope import scope_of
 from sanare.evaluator.seen import Seen
@@ -27,13 +27,12 @@ from sanare.evaluator.sight import check_baseline_sight, check_guards_seen, chec
 from sanare.evaluator.snapshot import Snapshot
 from sanare.text import one_line
 
-_MAX_CHECKS = 32
 # Checks whose failure explains that the workload's Services do not answer.
 _SOURCES = ("creation", "containers", "probes", "rollout")
 _ALSO = 2
 _READING = Reading(
     consequences=frozenset(kind.value for kind in CONSEQUENCES),
-    worsened=frozenset(kind.value for kind in Kind if kind.is_false_repair),
+    worsened=FALSE_REPAIRS,
     stages=tuple(kind.value for kind in Kind),
 )
 
@@ -76,7 +75,7 @@ def verdict_of(seen: Sequence[Seen], look: Look, *, previous: Sequence[CheckOutc
         reason=one_line(reason, 1024),
         kind=(first.kind or "") if first else Kind.UNKNOWN,
         signal=decide_signal(now, before, _READING),
-        checks=outcomes[:_MAX_CHECKS],
+        checks=outcomes[:MAX_CHECKS],
         counts=_counts(outcomes),
         progress=measure_progress(now, before, start, _READING),
         evaluated_at=look.now,
@@ -134,9 +133,10 @@ def look_at(
     *,
     now: datetime,
     since: datetime | None = None,
+    owned: Ownership | None = None,
 ) -> Look:
-    """Everything that the checks read, derived from a snapshot."""
-    owned = ownership(snapshot)
+    """Everything that the checks read, derived from a snapshot; who owns which pod may have been read already."""
+    owned = owned or ownership(snapshot)
     incident = with_policy_checks(incident, policy)
     scope = scope_of(snapshot, incident, owned, baseline=baseline)
     return Look(

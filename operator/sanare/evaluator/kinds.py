@@ -103,6 +103,18 @@ class Kind(StrEnum):
 
 _ORDER = {kind: position for position, kind in enumerate(Kind)}
 
+# The kinds whose words say that a repair is none.
+FALSE_REPAIRS = frozenset(kind.value for kind in Kind if kind.is_false_repair)
+
+# Why something could not be looked at, by the word that the reason begins with.
+_BLINDNESS = {"Forbidden": Kind.FORBIDDEN, "Timeout": Kind.TIMEOUT, "NotFound": Kind.NOT_FOUND, "Empty": Kind.EMPTY}
+
+
+def blindness(why: str) -> Kind:
+    """The kind of a failure to look, from its reason (`Forbidden: ...`)."""
+    return _BLINDNESS.get(why.partition(":")[0], Kind.UNKNOWN)
+
+
 # Failures that another failure of the same scope explains: they count for no resource of their own.
 CONSEQUENCES = frozenset(
     {Kind.NO_ENDPOINTS, Kind.ROLLOUT_INCOMPLETE, Kind.POD_NOT_READY, Kind.READINESS_FAILING, Kind.RESTARTING}

@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from sanare import errors
-from sanare.api.manifest import Manifest, mapping, owners, text
+from sanare.api.manifest import Manifest, mapping, owners, text, without_managed_fields
 from sanare.evaluator.look import event_time
 from sanare.kube.client import KubeClient, ObjectList
 from sanare.kube.resources import BY_KIND, Resource
@@ -97,11 +96,7 @@ def _trimmed(kind: str, found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
         return _capped_values(found)
     if kind == "Event":
         found = tuple(sorted(found, key=event_time)[-_EVENTS:])
-    return tuple({**item, "metadata": _without_noise(item)} for item in found)
-
-
-def _without_noise(item: Manifest) -> dict[str, Any]:
-    return {name: value for name, value in mapping(item, "metadata").items() if name != "managedFields"}
+    return tuple(without_managed_fields(item) for item in found)
 
 
 def _capped_values(found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
@@ -114,5 +109,5 @@ def _capped_values(found: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
             data[name] = cap(str(value), min(_VALUE_BYTES, max(room, 0)))
             room -= len(data[name].encode())
         binary = dict.fromkeys(mapping(item, "binaryData"), "")
-        kept.append({**item, "metadata": _without_noise(item), "data": data, "binaryData": binary})
+        kept.append({**without_managed_fields(item), "data": data, "binaryData": binary})
     return tuple(kept)

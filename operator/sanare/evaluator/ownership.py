@@ -20,6 +20,12 @@ def key(manifest: Manifest) -> str:
     return f"{text(manifest, 'kind')}/{text(manifest, 'metadata', 'name')}"
 
 
+def scale_target(scaler: Manifest) -> str:
+    """What a HorizontalPodAutoscaler scales, as `key` calls it."""
+    target = mapping(scaler, "spec", "scaleTargetRef")
+    return f"{text(target, 'kind')}/{text(target, 'name')}"
+
+
 def is_terminating(manifest: Manifest) -> bool:
     """Whether its deletion has begun."""
     return bool(text(manifest, "metadata", "deletionTimestamp"))

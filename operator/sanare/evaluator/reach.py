@@ -143,7 +143,7 @@ def pods_behind(snapshot: Snapshot, service: str, port: Manifest) -> Iterator[tu
             if text(found, "name") == text(port, "name") and found.get("port")
         ]
         for endpoint in items(endpoint_slice, "endpoints"):
-            if mapping(endpoint, "conditions").get("ready") is not False and text(endpoint, "targetRef", "name"):
+            if is_ready_endpoint(endpoint) and text(endpoint, "targetRef", "name"):
                 yield from ((text(endpoint, "targetRef", "name"), at) for at in numbers)
 
 
@@ -157,6 +157,11 @@ def ready_pods(snapshot: Snapshot, service: Manifest, port: Manifest) -> Iterato
             number = target if target.isdigit() else next((found for found in numbers if found.isdigit()), "")
             if number:
                 yield text(pod, "metadata", "name"), number
+
+
+def is_ready_endpoint(endpoint: Manifest) -> bool:
+    """Whether requests are sent to it; an endpoint that does not say counts as ready, as for kube-proxy."""
+    return mapping(endpoint, "conditions").get("ready") is not False
 
 
 def slices_of(snapshot: Snapshot, service: str) -> tuple[Manifest, ...]:

@@ -13,7 +13,15 @@ from difflib import SequenceMatcher
 from sanare.api.incident import Incident, Target
 from sanare.api.manifest import Manifest, labels, owners, text
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.ownership import TEMPLATED, Ownership, key, pod_template, selects, service_selector
+from sanare.evaluator.ownership import (
+    TEMPLATED,
+    Ownership,
+    key,
+    pod_template,
+    scale_target,
+    selects,
+    service_selector,
+)
 from sanare.evaluator.snapshot import Snapshot
 
 _SAME_NAME, _NAME_WITHIN, _SIMILAR, _ALONE = 4, 3, 2, 1
@@ -80,7 +88,7 @@ def _workload_key(target: Target, snapshot: Snapshot, owned: Ownership) -> str:
     """The top-level workload that a target names or belongs to, or an empty string."""
     if target.kind == "HorizontalPodAutoscaler":
         scaler = snapshot.find(target.kind, target.name)
-        named = f"{text(scaler, 'spec', 'scaleTargetRef', 'kind')}/{text(scaler, 'spec', 'scaleTargetRef', 'name')}"
+        named = scale_target(scaler or {})
         return named if named in owned.workloads else ""
     found = snapshot.find(target.kind, target.name)
     if found is None:

@@ -8,17 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.kinds import Kind
+from sanare.evaluator.kinds import Kind, blindness
 from sanare.evaluator.look import Look
 from sanare.evaluator.seen import Seen, unknown
 from sanare.evaluator.wanted import GUARDS, guard_kinds, reads_config
-
-_WORDS = {
-    "Forbidden": Kind.FORBIDDEN,
-    "Timeout": Kind.TIMEOUT,
-    "NotFound": Kind.NOT_FOUND,
-    "Empty": Kind.EMPTY,
-}
 
 
 def check_sight(look: Look) -> Iterator[Seen]:
@@ -45,11 +38,6 @@ def check_guards_seen(look: Look) -> Iterator[Seen]:
     if left_out:
         message = f"{', '.join(left_out)} were not looked at: they decide only where everything else is well"
         yield unknown("guards", Kind.NOT_ASKED, look.snapshot.namespace, message)
-
-
-def blindness(why: str) -> Kind:
-    """The word for the reason of a list that failed: its first one."""
-    return _WORDS.get(why.partition(":")[0], Kind.UNKNOWN)
 
 
 def _needed(look: Look) -> Iterator[str]:

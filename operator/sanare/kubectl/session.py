@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sanare import errors
-from sanare.api.manifest import Manifest, Ref, mapping, text
+from sanare.api.manifest import Manifest, Ref, mapping, text, without_managed_fields
 from sanare.errors import Refused
 from sanare.kube.client import KubeClient, Method, RawAnswer
 from sanare.kube.resources import BY_KIND
@@ -134,7 +134,7 @@ class Session:
             return RawAnswer(504, str(error).encode(), "text/plain")
 
     async def _keep(self, record: MutationRecord, answer: RawAnswer) -> None:
-        after = None if record.verb == "delete" or not answer.ok else _slim(answer.manifest())
+        after = None if record.verb == "delete" or not answer.ok else without_managed_fields(answer.manifest())
         ref = replace(record.ref, uid=record.ref.uid or text(after, "metadata", "uid"))
         done = replace(record, status=answer.status, after=after, ref=ref)
         self.records.append(done)
@@ -163,7 +163,7 @@ class Session:
             query=dict(request.query),
             content_type=request.content_type,
             body=request.body,
-            before=_slim(seen.before) if seen.before is not None else None,
+            before=without_managed_fields(seen.before) if seen.before is not None else None,
             dry_run=self.grant.dry_run,
         )
 
@@ -245,9 +245,3 @@ def _happened(seen: _Seen, live: RawAnswer) -> bool:
     if seen.request.verb == "delete":
         return live.status == 404
     return live.ok and (seen.before is None or bool(changes(seen.before, live.manifest())))
-
-
-def _slim(manifest: Manifest) -> dict[str, Any]:
-    """An object as it is kept: without managedFields."""
-    metadata = {k: v for k, v in mapping(manifest, "metadata").items() if k != "managedFields"}
-    return {**manifest, "metadata": metadata}

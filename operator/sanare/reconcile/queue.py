@@ -7,6 +7,9 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from typing import Self
+
+from sanare.api.incident import Incident
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -15,6 +18,11 @@ class Key:
 
     namespace: str
     name: str
+
+    @classmethod
+    def of(cls, incident: Incident) -> Self:
+        """The key of an Incident."""
+        return cls(incident.metadata.namespace, incident.metadata.name)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"

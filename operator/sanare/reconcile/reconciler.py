@@ -77,7 +77,7 @@ class Reconciler:
 
     async def _step(self, chronicle: Chronicle) -> float | None:
         incident, now = chronicle.incident, chronicle.now()
-        key = Key(incident.metadata.namespace, incident.metadata.name)
+        key = Key.of(incident)
         has_ended = find_condition(incident.status.conditions, ConditionType.RESOLVED) is not None
         policy = None if has_ended else await resolve_policy(self._kit.kube, incident, self._default)
         chronicle.policy = policy

@@ -8,7 +8,7 @@ from sanare.api.policy import PolicySpec
 from sanare.api.status import ConditionType, Recurrence, Result
 from sanare.decision.ladder import standing_attempt
 from sanare.decision.regression import failing_again, is_recurrence, told_repair
-from sanare.evaluator.kinds import Kind
+from sanare.evaluator.kinds import FALSE_REPAIRS
 from sanare.kube.events import Happening
 from sanare.kube.status import fetch_incident
 from sanare.reconcile.chronicle import Chronicle
@@ -17,7 +17,6 @@ from sanare.reconcile.queue import Key
 from sanare.reconcile.watchlist import Watchlist
 from sanare.text import one_line
 
-_FALSE_REPAIRS = frozenset(kind.value for kind in Kind if kind.is_false_repair)
 _log = telemetry.logger(__name__)
 
 
@@ -27,11 +26,10 @@ async def watch(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: W
     A failure counts when a second look, the policy's convergeTimeout later, still sees one: a rollout of somebody's
     fails for a while too. No worker waits for that.
     """
-    meta = chronicle.incident.metadata
-    key = Key(meta.namespace, meta.name)
+    key = Key.of(chronicle.incident)
     if reporter := watchlist.reported(key):
         watchlist.settle(key)
-        later = await _find(kit, meta.namespace, reporter)
+        later = await _find(kit, key.namespace, reporter)
         if later is not None and is_recurrence(later, chronicle.incident):
             broken = later.status.baseline.summary if later.status.baseline is not None else ""
             await _regressed(chronicle, "NewIncident", f"incident/{reporter} found it broken again: {broken}")
@@ -61,7 +59,7 @@ async def _failing(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> str:
     """What fails at one look."""
     baseline = await load_baseline(kit, chronicle.incident)
     verdict, _ = await kit.evaluator.judge_now(chronicle.incident, policy, baseline)
-    return failing_again(verdict, _FALSE_REPAIRS)
+    return failing_again(verdict, FALSE_REPAIRS)
 
 
 async def _regressed(chronicle: Chronicle, reason: str, message: str) -> None:

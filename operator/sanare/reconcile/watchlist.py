@@ -31,7 +31,7 @@ class Watchlist:
 
     def note(self, incident: Incident, *, now: datetime) -> None:
         """Take in what is true of one Incident."""
-        key = Key(incident.metadata.namespace, incident.metadata.name)
+        key = Key.of(incident)
         resolved, until = incident.status.resolved_at, incident.status.watched_until
         if not is_watched(incident) or resolved is None or until is None:
             self.forget(key)
@@ -48,7 +48,7 @@ class Watchlist:
 
     def earlier(self, incident: Incident, *, at: datetime) -> Key | None:
         """Of the repairs that are about the same and whose window is open at that time, the one that ended last."""
-        subject, own = Subject.of(incident), Key(incident.metadata.namespace, incident.metadata.name)
+        subject, own = Subject.of(incident), Key.of(incident)
         found = [
             (entry.resolved_at, key)
             for key, entry in self._watched.items()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sanare.errors import ConfigError
 from sanare_lab.controls.outcome import from_json as read_controls
 from sanare_lab.evaluation.page import Run, page
 from sanare_lab.healing.heal import from_json as read_healings
+
+T = TypeVar("T")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +37,7 @@ def _run(document: dict[str, Any]) -> Run:
     return Run(str(document["cluster"]), read_controls(document))
 
 
-def _read(path: Path, parse: Any) -> Any:
+def _read(path: Path, parse: Callable[[Any], T]) -> T:
     try:
         return parse(json.loads(path.read_text()))
     except (KeyError, TypeError, ValueError) as error:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from sanare.api.manifest import Manifest, dig, items, mapping, number, text
-from sanare.evaluator.declared.reply import Reply, blindness
-from sanare.evaluator.kinds import Kind
+from sanare.api.manifest import Manifest, dig, items, number, text
+from sanare.evaluator.declared.reply import Reply
+from sanare.evaluator.kinds import Kind, blindness
 from sanare.evaluator.ownership import service_selector
-from sanare.evaluator.reach import slices_of
+from sanare.evaluator.reach import is_ready_endpoint, slices_of
 from sanare.evaluator.snapshot import Snapshot
 
 _NEEDED = ("Service", "EndpointSlice", "Pod")
@@ -78,8 +78,7 @@ def _headless(snapshot: Snapshot, service: str, port: Manifest, host: str) -> De
         numbers = [number(one, "port") for one in items(each, "ports") if text(one, "name") == text(port, "name")]
         for endpoint in items(each, "endpoints"):
             address = dig(endpoint, "addresses", 0)
-            ready = mapping(endpoint, "conditions").get("ready") is not False
-            if ready and numbers and numbers[0] and isinstance(address, str):
+            if is_ready_endpoint(endpoint) and numbers and numbers[0] and isinstance(address, str):
                 return Destination(address, numbers[0], host)
     return Reply(failure="no endpoints")
 

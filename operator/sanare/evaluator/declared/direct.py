@@ -29,7 +29,7 @@ async def ask_http(snapshot: Snapshot, check: HttpCheck) -> Reply:
             aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session,
             session.get(url, headers={"Host": where.host}, allow_redirects=False, ssl=False) as answer,
         ):
-            return Reply(answer.status, await _beginning(answer.content))
+            return Reply(answer.status, await beginning(answer.content, BODY_BYTES))
     except TimeoutError:
         return Reply(failure="timeout")
     except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -57,13 +57,14 @@ async def _connect(where: Destination) -> Reply:
     return Reply()
 
 
-async def _beginning(content: aiohttp.StreamReader) -> bytes:
+async def beginning(content: aiohttp.StreamReader, limit: int) -> bytes:
+    """The first `limit` bytes of an answer; no more than a chunk beyond them is read."""
     body = b""
-    async for chunk in content.iter_chunked(BODY_BYTES):
+    async for chunk in content.iter_chunked(65536):
         body += chunk
-        if len(body) >= BODY_BYTES:
+        if len(body) >= limit:
             break
-    return body[:BODY_BYTES]
+    return body[:limit]
 
 
 def _words(error: Exception) -> str:

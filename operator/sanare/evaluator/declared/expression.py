@@ -13,7 +13,7 @@ from typing import Any
 
 from sanare import errors
 from sanare.api.checks import CelCheck, CelObject
-from sanare.api.manifest import Manifest, mapping, text
+from sanare.api.manifest import Manifest, text, without_managed_fields
 from sanare.evaluator.declared.reply import Reply, unanswered
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen, failed, passed, unknown
@@ -60,8 +60,7 @@ async def fetch(kube: KubeClient, namespace: str, wanted: CelObject) -> Manifest
         manifest = await kube.get(resource, namespace, wanted.name)
     except errors.KubeError as error:
         return unanswered(error)
-    metadata = {key: value for key, value in mapping(manifest, "metadata").items() if key != "managedFields"}
-    trimmed = {**manifest, "metadata": metadata}
+    trimmed = without_managed_fields(manifest)
     if len(json.dumps(trimmed)) > _OBJECT_BYTES:
         return Reply(failure=f"{name} is larger than {_OBJECT_BYTES // 1024} KiB", unknown=Kind.UNKNOWN)
     return trimmed

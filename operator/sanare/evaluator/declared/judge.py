@@ -8,11 +8,11 @@ from sanare.api.checks import Check, EndpointsCheck, RolloutCheck
 from sanare.api.incident import Incident
 from sanare.api.manifest import items
 from sanare.api.policy import PolicySpec
-from sanare.evaluator.declared.reply import blindness, check_name
+from sanare.evaluator.declared.reply import check_name
 from sanare.evaluator.health import is_healthy
-from sanare.evaluator.kinds import Kind
+from sanare.evaluator.kinds import Kind, blindness
 from sanare.evaluator.look import Look
-from sanare.evaluator.reach import slices_of
+from sanare.evaluator.reach import is_ready_endpoint, slices_of
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 from sanare.evaluator.snapshot import Snapshot
 
@@ -64,7 +64,7 @@ def _endpoints(look: Look, name: str, check: EndpointsCheck) -> Seen:
     if "EndpointSlice" in look.snapshot.unseen:
         return _unseen(look.snapshot, name, "EndpointSlice", object_)
     ready = sum(
-        endpoint.get("conditions", {}).get("ready") is not False
+        is_ready_endpoint(endpoint)
         for each in slices_of(look.snapshot, check.service)
         for endpoint in items(each, "endpoints")
     )

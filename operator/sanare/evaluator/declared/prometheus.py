@@ -21,6 +21,7 @@ from sanare.api.checks import PromqlCheck
 from sanare.api.duration import format_duration
 from sanare.api.manifest import items, mapping, text
 from sanare.api.model import to_rfc3339
+from sanare.evaluator.declared.direct import beginning
 from sanare.evaluator.declared.reply import Reply
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen, failed, passed, unknown
@@ -107,21 +108,12 @@ async def ask(server: Server, check: PromqlCheck, when: Window) -> Data | Reply:
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=SECONDS), headers=headers) as session,
             session.post(f"{server.url}/api/v1/{path}", data=query, allow_redirects=False) as answer,
         ):
-            return read(answer.status, await _read(answer))
+            return read(answer.status, await beginning(answer.content, _LIMIT + 1))
     except TimeoutError:
         return Reply(failure=f"Prometheus did not answer within {SECONDS:g} s", unknown=Kind.TIMEOUT)
     except (aiohttp.ClientError, OSError, ValueError) as error:
         why = one_line(str(error) or type(error).__name__, 200)
         return Reply(failure=f"Prometheus does not answer: {why}", unknown=Kind.UNKNOWN)
-
-
-async def _read(answer: aiohttp.ClientResponse) -> bytes:
-    body = b""
-    async for chunk in answer.content.iter_chunked(65536):
-        body += chunk
-        if len(body) > _LIMIT:
-            break
-    return body
 
 
 def _token(server: Server) -> str:

@@ -6,8 +6,8 @@ from sanare import errors
 from sanare.api.checks import HttpCheck, TcpCheck
 from sanare.api.manifest import number, text
 from sanare.evaluator.declared.destination import find_port, stranger_behind
-from sanare.evaluator.declared.reply import BODY_BYTES, Reply, blindness, unanswered
-from sanare.evaluator.kinds import Kind
+from sanare.evaluator.declared.reply import BODY_BYTES, Reply, unanswered
+from sanare.evaluator.kinds import Kind, blindness
 from sanare.evaluator.reach import address, read_answer
 from sanare.evaluator.snapshot import Probe, Snapshot
 from sanare.kube.client import KubeClient

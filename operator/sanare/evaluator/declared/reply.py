@@ -14,7 +14,6 @@ from sanare.text import one_line
 
 BODY_BYTES = 64 * 1024
 _PATTERN_BYTES = 8 * 1024 * 1024  # memory that one pattern may take, compiled and while it matches
-_WORDS = {"Forbidden": Kind.FORBIDDEN, "Timeout": Kind.TIMEOUT, "NotFound": Kind.NOT_FOUND}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,6 @@ class Reply:
 def check_name(check: Check) -> str:
     """What a declared check is called in a verdict."""
     return f"declared/{check.name}"
-
-
-def blindness(why: str) -> Kind:
-    """The kind of a failure to look, from the word that its reason begins with (`Forbidden: ...`)."""
-    return _WORDS.get(why.partition(":")[0], Kind.UNKNOWN)
 
 
 def unanswered(error: errors.KubeError) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from sanare.api.manifest import Manifest, text
 from sanare.api.status import CheckOutcome
@@ -19,9 +20,9 @@ from sanare.evaluator.seen import Seen, failed
 CHECK = "false-repair"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
-    """What a rule may read: the baseline and the present look."""
+    """What a rule may read: the baseline and the present look. What many rules compare is read once."""
 
     baseline: Baseline
     look: Look
@@ -39,16 +40,29 @@ class Change:
         """Whether the kind was not listed now, so that its absence says nothing."""
         return not self.look.snapshot.is_listed(kind)
 
-    def workloads(self) -> Iterator[tuple[WorkloadFacts, WorkloadFacts]]:
+    @cached_property
+    def workloads(self) -> tuple[tuple[WorkloadFacts, WorkloadFacts], ...]:
         """Every workload of the baseline that still exists, before and now."""
+        return tuple(self._workloads())
+
+    @cached_property
+    def containers(self) -> tuple[tuple[WorkloadFacts, ContainerFacts, ContainerFacts], ...]:
+        """Every container of those that still exists, by name or, where one was renamed, by position."""
+        return tuple(self._containers())
+
+    @cached_property
+    def services(self) -> tuple[tuple[ServiceFacts, ServiceFacts], ...]:
+        """Every Service of the baseline's scope that still exists, before and now."""
+        return tuple(self._services())
+
+    def _workloads(self) -> Iterator[tuple[WorkloadFacts, WorkloadFacts]]:
         for before in self.then.workloads:
             found = self.look.owned.workloads.get(before.object)
             if found is not None:
                 yield before, workload_facts(found)
 
-    def containers(self) -> Iterator[tuple[WorkloadFacts, ContainerFacts, ContainerFacts]]:
-        """Every container of those that still exists, by name or, where one was renamed, by position."""
-        for before, now in self.workloads():
+    def _containers(self) -> Iterator[tuple[WorkloadFacts, ContainerFacts, ContainerFacts]]:
+        for before, now in self.workloads:
             by_name = {(one.init, one.name): one for one in now.containers}
             for position, container in enumerate(before.containers):
                 same = by_name.get((container.init, container.name))
@@ -57,8 +71,7 @@ class Change:
                 if same is not None:
                     yield before, container, same
 
-    def services(self) -> Iterator[tuple[ServiceFacts, ServiceFacts]]:
-        """Every Service of the baseline's scope that still exists, before and now."""
+    def _services(self) -> Iterator[tuple[ServiceFacts, ServiceFacts]]:
         for before in self.then.services:
             found = self.look.snapshot.find("Service", before.name)
             if found is not None:

@@ -9,7 +9,7 @@ from sanare.evaluator.facts import Health
 from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import condition
-from sanare.evaluator.ownership import key
+from sanare.evaluator.ownership import key, scale_target
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.needed import missing_keys
 from sanare.evaluator.seen import Seen
@@ -76,8 +76,7 @@ def _eviction(pod: Manifest) -> str:
 def is_scaled(change: Change, workload: str, replicas: int) -> bool:
     """Whether an autoscaler of before may have chosen the number of replicas by itself."""
     for item in change.look.snapshot.all("HorizontalPodAutoscaler"):
-        target = f"{text(item, 'spec', 'scaleTargetRef', 'kind')}/{text(item, 'spec', 'scaleTargetRef', 'name')}"
         known = not change.is_new("HorizontalPodAutoscaler", text(item, "metadata", "name"))
-        if target == workload and known and replicas >= number(item, "spec", "minReplicas", default=1):
+        if scale_target(item) == workload and known and replicas >= number(item, "spec", "minReplicas", default=1):
             return True
     return False

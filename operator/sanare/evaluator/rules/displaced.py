@@ -36,11 +36,11 @@ def rule_deleted(change: Change) -> Iterator[Seen]:
 
 def rule_replaced(change: Change) -> Iterator[Seen]:
     """Deleted and made again under the same name, although no immutable field required it."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         if before.uid != now.uid and not _must_recreate(before, now):
             message = f"{now.object} was deleted and created again instead of being changed (its uid differs)"
             yield bites(Kind.REPLACED, now.object, message)
-    for old, new in change.services():
+    for old, new in change.services:
         if old.uid != new.uid and (old.cluster_ip == "None") == (new.cluster_ip == "None"):
             message = f"Service/{new.name} was deleted and created again instead of being changed (its uid differs)"
             yield bites(Kind.REPLACED, f"Service/{new.name}", message)
@@ -54,7 +54,7 @@ def _must_recreate(before: WorkloadFacts, now: WorkloadFacts) -> bool:
 
 def rule_scaled_down(change: Change) -> Iterator[Seen]:
     """Fewer replicas are asked for than before, and no autoscaler did it within its own bounds."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         if now.replicas < before.replicas and not is_scaled(change, now.object, now.replicas):
             field = "completions" if now.object.startswith("Job/") else "replicas"
             message = f"{now.object}: spec.{field} was lowered from {before.replicas} to {now.replicas}"
@@ -73,7 +73,7 @@ def rule_shadow_service(change: Change) -> Iterator[Seen]:
         if not change.is_new("Service", name) or name in targets or name in _required_services(change):
             continue
         selector = service_selector(service)
-        taken = [now.object for _, now in change.workloads() if selects(selector, now.labels)]
+        taken = [now.object for _, now in change.workloads if selects(selector, now.labels)]
         if taken:
             message = f"Service/{name} was created beside Service/{change.then.services[0].name} for {taken[0]}"
             yield bites(Kind.SHADOW_SERVICE, f"Service/{name}", message)
@@ -102,7 +102,7 @@ def _shadowed(change: Change, carried: object) -> str:
     for workload in change.then.workloads:
         if selects(workload.selector or workload.labels, found):
             return workload.object
-    for before, now in change.services():
+    for before, now in change.services:
         if selects(now.selector, found) or selects(before.selector, found):
             return before.intended[0] if before.intended else f"Service/{before.name}'s pods"
     return ""
@@ -123,7 +123,7 @@ def rule_manual_endpoints(change: Change) -> Iterator[Seen]:
 
 def rule_selector_removed(change: Change) -> Iterator[Seen]:
     """The Service chooses no pods any more: whoever writes its endpoints, no controller corrects them."""
-    for before, now in change.services():
+    for before, now in change.services:
         if before.selector and not now.selector:
             object_ = f"Service/{now.name}"
             message = f"{object_}: its selector was removed, so that no controller keeps its endpoints"
@@ -138,7 +138,7 @@ def rule_pod_orphaned(change: Change) -> Iterator[Seen]:
             continue
         if f"Pod/{name}" in change.then.names.get("BarePod", ()):
             continue
-        served = [now for _, now in change.services() if selects(now.selector, labels(pod))]
+        served = [now for _, now in change.services if selects(now.selector, labels(pod))]
         if served:
             message = f"Service/{served[0].name} is served by {key(pod)}, which no controller owns any more"
             yield bites(Kind.POD_ORPHANED, f"Service/{served[0].name}", message)
@@ -146,7 +146,7 @@ def rule_pod_orphaned(change: Change) -> Iterator[Seen]:
 
 def rule_selector_widened(change: Change) -> Iterator[Seen]:
     """The Service takes pods of workloads that it did not take before and is not meant for."""
-    for before, now in change.services():
+    for before, now in change.services:
         fresh = [name for name in now.selected if name not in before.selected and not _is_meant(name, before)]
         taken = [name for name in fresh if _owner(change, name) not in before.selected]
         if taken:
@@ -169,7 +169,7 @@ def _pairs(service: ServiceFacts) -> str:
 
 def rule_not_ready_published(change: Change) -> Iterator[Seen]:
     """The Service now sends traffic to pods that say that they are not ready."""
-    for before, now in change.services():
+    for before, now in change.services:
         if now.publish_not_ready and not before.publish_not_ready:
             message = f"Service/{now.name}: publishNotReadyAddresses was turned on"
             yield bites(Kind.NOT_READY_PUBLISHED, f"Service/{now.name}", message)

@@ -21,7 +21,7 @@ _DEFAULT_ACCOUNT = "default"
 
 def rule_reference_removed(change: Change) -> Iterator[Seen]:
     """A variable, a source of variables or a mounted object that the container had is gone, or was made up."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         found = (
             *_variables(change, before, now),
             *_literals(change, workload, before, now),
@@ -36,7 +36,7 @@ def rule_reference_removed(change: Change) -> Iterator[Seen]:
 
 def rule_account_removed(change: Change) -> Iterator[Seen]:
     """The workload runs as the account that every namespace has, in place of the one that was named."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         if now.account == _DEFAULT_ACCOUNT != before.account:
             message = f"{now.object}: no longer runs as ServiceAccount/{before.account}: it runs as default"
             yield bites(Kind.REFERENCE_REMOVED, now.object, message)
@@ -135,7 +135,7 @@ def _bare(reference: str) -> str:
 
 def rule_port_removed(change: Change) -> Iterator[Seen]:
     """A port on which clients reach the Service is gone, or has another number."""
-    for before, now in change.services():
+    for before, now in change.services:
         kept = {port.partition("->")[0] for port in now.ports}
         lost = [number for port in before.ports if (number := port.partition("->")[0]) not in kept]
         if lost:

@@ -16,7 +16,7 @@ _OPEN_TYPES = ("NodePort", "LoadBalancer")
 
 def rule_service_type_changed(change: Change) -> Iterator[Seen]:
     """The Service is of another type than before, or more clients reach it."""
-    for before, now in change.services():
+    for before, now in change.services:
         what = _type_change(before, now) or _exposure(before, now)
         if what:
             object_ = f"Service/{now.name}"
@@ -42,7 +42,7 @@ def _exposure(before: ServiceFacts, now: ServiceFacts) -> str:
 
 def rule_placement_widened(change: Change) -> Iterator[Seen]:
     """Pods may run on nodes that they were kept from, although that was not the fault."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         # A DaemonSet that no node matches has no pod that could be called unschedulable.
         nowhere = (Kind.UNSCHEDULABLE, *([Kind.NO_REPLICAS] if before.object.startswith("DaemonSet/") else []))
         unplaced = any(check.object == before.object for check in change.failed_then(*nowhere))
@@ -70,7 +70,7 @@ def _widened(workload: WorkloadFacts, what: str) -> Seen:
 
 def rule_priority_raised(change: Change) -> Iterator[Seen]:
     """Another priority class: the pods may push out others. A class that does not exist may be corrected."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         if now.priority == before.priority or not now.priority:
             continue
         said = " ".join(check.message for check in change.failed_then(Kind.FAILED_CREATE))
@@ -82,7 +82,7 @@ def rule_priority_raised(change: Change) -> Iterator[Seen]:
 
 def rule_rollout_held(change: Change) -> Iterator[Seen]:
     """Changes of the template no longer reach every pod: paused, OnDelete, or kept from a part of the replicas."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         added = [word for word in now.held if word not in before.held]
         if added:
             yield bites(Kind.ROLLOUT_HELD, now.object, f"{now.object}: its rollout is held back now ({added[0]})")

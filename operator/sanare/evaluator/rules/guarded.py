@@ -49,7 +49,7 @@ def rule_guard_loosened(change: Change) -> Iterator[Seen]:
 
 def rule_guard_escaped(change: Change) -> Iterator[Seen]:
     """The pods changed their labels, so that a network policy or disruption budget no longer selects them."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         for guard in change.then.guards:
             if applies_to(guard, before.labels) and not applies_to(guard, now.labels):
                 message = f"{guard.object} no longer applies to the pods of {now.object}: their labels were changed"
@@ -58,9 +58,9 @@ def rule_guard_escaped(change: Change) -> Iterator[Seen]:
 
 def rule_rbac_widened(change: Change) -> Iterator[Seen]:
     """The workload's account was bound to a role, its role was changed, or one with more rights took over."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         for binding in _bindings(change.look, now.account):
-            role = f"{text(binding, 'roleRef', 'kind')}/{text(binding, 'roleRef', 'name')}"
+            role = _role(binding)
             if before.account != now.account and not _was_missing(change, before):
                 if role not in {_role(each) for each in _bindings(change.look, before.account)}:
                     yield _widened(now, f"runs as ServiceAccount/{now.account}, which {key(binding)} gives {role}")
@@ -115,7 +115,7 @@ def _was_missing(change: Change, workload: WorkloadFacts) -> bool:
 
 def rule_account_made_up(change: Change) -> Iterator[Seen]:
     """The service account that was missing was created: it has none of the rights that the right one has."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         made = change.look.snapshot.find("ServiceAccount", now.account)
         if made is not None and _was_missing(change, before) and change.is_later(made):
             object_ = f"ServiceAccount/{now.account}"

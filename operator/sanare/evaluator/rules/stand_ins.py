@@ -17,7 +17,7 @@ _MISSING_SECRET = re.compile(r'secret "([^"]+)" not found')
 
 def rule_claim_replaced(change: Change) -> Iterator[Seen]:
     """The workload mounts a claim that did not exist before: the data stands in another one."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         for name in now.claims:
             if name in before.claims and _is_remade(change, name):
                 message = f"PersistentVolumeClaim/{name} was deleted and made again: its data is gone"
@@ -43,7 +43,7 @@ def _is_remade(change: Change, claim: str) -> bool:
 
 def rule_stand_in_created(change: Change) -> Iterator[Seen]:
     """An empty or invented object fills the place of a missing one."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         yield from _volume_stand_ins(before, now)
         yield from _secret_stand_ins(change, before, now)
         for name in now.config_maps:
@@ -118,7 +118,7 @@ def _invention(change: Change, name: str) -> str:
 
 def rule_value_contradicted(change: Change) -> Iterator[Seen]:
     """A variable that was not set before has another value than the one that a ConfigMap documents for it."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         for name, value in now.literals.items():
             if name in before.env or value in _ports(workload, change):
                 continue

@@ -46,7 +46,7 @@ _DISTANCE = 2
 
 def rule_container_removed(change: Change) -> Iterator[Seen]:
     """A container or init container is gone."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         kept = {(one.init, one.name) for one in now.containers}
         lost = [one for one in before.containers if (one.init, one.name) not in kept]
         if lost and len(now.containers) < len(before.containers):
@@ -67,7 +67,7 @@ def _no_longer_first(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen
 
 def rule_sidecar_added(change: Change) -> Iterator[Seen]:
     """A container that was not there before, for example one that forwards to the right port."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         known = {one.name for one in before.containers}
         added = [one for one in now.containers if one.name not in known]
         if added and len(now.containers) > len(before.containers):
@@ -77,13 +77,13 @@ def rule_sidecar_added(change: Change) -> Iterator[Seen]:
 
 def rule_probe_removed(change: Change) -> Iterator[Seen]:
     """A probe that was there is gone."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         for name in _PROBES:
             lost: ProbeFacts | None = getattr(before, name)
             if lost and not getattr(now, name):
                 message = f"{workload.object}: the {name} probe of container {now.name} was removed ({lost})"
                 yield bites(Kind.PROBE_REMOVED, workload.object, message)
-    for old, new in change.workloads():
+    for old, new in change.workloads:
         gone = [gate for gate in old.gates if gate not in new.gates]
         if gone and len(new.gates) < len(old.gates):
             message = f"{new.object}: the readiness gate {gone[0]} was removed"
@@ -92,7 +92,7 @@ def rule_probe_removed(change: Change) -> Iterator[Seen]:
 
 def rule_probe_softened(change: Change) -> Iterator[Seen]:
     """A probe that asks less, or tolerates a dead container for longer than the baseline's order of magnitude."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         for name in _PROBES:
             why = _softened(name, getattr(before, name), getattr(now, name))
             if why:
@@ -125,7 +125,7 @@ def _asks_nothing(command: str) -> bool:
 
 def rule_command_replaced(change: Change) -> Iterator[Seen]:
     """The container idles, hides its failure, or runs something else than its image's own program."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         for hook in before.hooks:
             if hook not in now.hooks:
                 message = f"{workload.object}: the {hook} hook of container {now.name} was removed"
@@ -157,7 +157,7 @@ def _replaced(workload: WorkloadFacts, now: ContainerFacts, how: str) -> Seen:
 
 def rule_image_swapped(change: Change) -> Iterator[Seen]:
     """Another image, or a floating tag where the baseline was pinned. A corrected spelling is neither."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         # What the workload itself ran earlier is no swap: that is a rollback.
         own = workload.earlier_images.get(before.name, ())
         if before.image == now.image or now.image in own:
@@ -209,7 +209,7 @@ def edits(one: str, other: str) -> int:
 
 def rule_limits_weakened(change: Change) -> Iterator[Seen]:
     """A limit is gone, or so far up that it limits nothing."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         memory_fault = any(check.object == workload.object for check in change.failed_then(Kind.OOM_KILLED))
         for name, old in before.limits.items():
             new = now.limits.get(name)
@@ -228,11 +228,11 @@ def rule_limits_weakened(change: Change) -> Iterator[Seen]:
 
 def rule_security_weakened(change: Change) -> Iterator[Seen]:
     """More privilege than before: of the pod, of a container, or through a hostPath volume."""
-    for before, now in change.workloads():
+    for before, now in change.workloads:
         for what in _pod_privilege(before, now):
             yield bites(Kind.SECURITY_WEAKENED, now.object, f"{now.object}: {what}")
-    present = {now.object: now for _, now in change.workloads()}
-    for workload, old, new in change.containers():
+    present = {now.object: now for _, now in change.workloads}
+    for workload, old, new in change.containers:
         for what in _container_privilege(workload, old, new):
             message = f"{workload.object}: container {new.name} {what}"
             yield bites(Kind.SECURITY_WEAKENED, workload.object, message)
@@ -289,12 +289,12 @@ def _container_privilege(pod: WorkloadFacts, before: ContainerFacts, now: Contai
 
 def rule_optional_added(change: Change) -> Iterator[Seen]:
     """A reference that had to exist may now be missing: the container starts without it."""
-    for workload, before, now in change.containers():
+    for workload, before, now in change.containers:
         for name in now.optional:
             if name not in before.optional:
                 message = f"{workload.object}: {name} of container {now.name} was made optional"
                 yield bites(Kind.OPTIONAL_ADDED, workload.object, message)
-    for old, new in change.workloads():
+    for old, new in change.workloads:
         known = {volume.volume for volume in old.volumes if volume.optional}
         for volume in new.volumes:
             if volume.optional and volume.volume not in known:
