@@ -87,15 +87,16 @@ async def _refuse_missing(kube: KubeClient, namespace: str) -> None:
 
 async def _targets(kube: KubeClient, namespace: str, unseen: dict[str, str]) -> list[Target]:
     """Every workload, bare pod and Service. What may not be listed is told in `unseen`."""
-    found: list[Target] = []
-    for kind in _KINDS:
-        try:
-            listed = await kube.list(BY_KIND[kind], namespace)
-        except (errors.Forbidden, errors.NotFound) as error:
-            unseen[kind] = f"{type(error).__name__}: {error}"
-            continue
-        found += [_target(item) for item in listed.items if _is_standing(item)]
-    return found
+    listed = await asyncio.gather(*(_list(kube, namespace, kind, unseen) for kind in _KINDS))
+    return [_target(item) for items in listed for item in items if _is_standing(item)]
+
+
+async def _list(kube: KubeClient, namespace: str, kind: str, unseen: dict[str, str]) -> tuple[Manifest, ...]:
+    try:
+        return (await kube.list(BY_KIND[kind], namespace)).items
+    except (errors.Forbidden, errors.NotFound) as error:
+        unseen[kind] = f"{type(error).__name__}: {error}"
+        return ()
 
 
 def _is_standing(manifest: Manifest) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -114,7 +114,7 @@ class Evaluator:
                 look, seen = await self._assess(look, policy, kept)
                 answer = state.advance(look, with_durability(look, disruption, seen) if disruption else seen)
                 if isinstance(answer, Ended):
-                    look, guarded = await self._with_guards(look, baseline)
+                    look, guarded = await self._with_guards(look, baseline, answer.seen)
                     known = {each.key for each in answer.seen}
                     late = [
                         each
@@ -128,18 +128,18 @@ class Evaluator:
 
     async def _look_once(
         self, incident: Incident, policy: PolicySpec, baseline: Baseline | None
-    ) -> tuple[Verdict, Look, list[Seen]]:
+    ) -> tuple[Verdict, Look, Sequence[Seen]]:
         incident = with_policy_checks(incident, policy)
         collected = await self._collect(incident, baseline)
         look, seen = await self._assess(_look(collected, incident, policy, baseline), policy, Kept())
         return verdict_of(seen, look, previous=baseline.failing if baseline else ()), look, seen
 
-    async def _assess(self, look: Look, policy: PolicySpec, kept: Kept) -> tuple[Look, list[Seen]]:
+    async def _assess(self, look: Look, policy: PolicySpec, kept: Kept) -> tuple[Look, Sequence[Seen]]:
         """Every outcome, and the look with what declared checks met; costly ones wait for the others to pass."""
         look = _with_answers(look, await self._asker.look(look.incident, look.snapshot))
-        seen = await asyncio.to_thread(assess, look)
+        seen: Sequence[Seen] = await asyncio.to_thread(assess, look)
         if look.baseline and not any(each.result is CheckResult.FAILED for each in seen):
-            look, seen = await self._with_guards(look, look.baseline)
+            look, seen = await self._with_guards(look, look.baseline, seen)
         costly = {check_name(check) for check in look.incident.spec.checks if check.is_costly}
         if not costly:
             return look, seen
@@ -151,12 +151,18 @@ class Evaluator:
         look = _with_answers(look, further)
         return look, await asyncio.to_thread(assess, look)
 
-    async def _with_guards(self, look: Look, baseline: Baseline) -> tuple[Look, list[Seen]]:
-        """The look with what limits the scope and what its accounts may do, and every outcome on it."""
-        snapshot = await with_kinds(self._kube, look.snapshot, guard_kinds(baseline))
-        look = replace(look, snapshot=snapshot)
-        look = replace(look, snapshot=await with_kinds(self._kube, snapshot, further_kinds(look)))
-        return look, await asyncio.to_thread(assess, look)
+    async def _with_guards(
+        self, look: Look, baseline: Baseline, seen: Sequence[Seen]
+    ) -> tuple[Look, Sequence[Seen]]:
+        """The look with what limits the scope and what its accounts may do, and every outcome on it.
+
+        `seen` are the outcomes without these; they stand where all of it had been looked at.
+        """
+        whole = replace(look, snapshot=await with_kinds(self._kube, look.snapshot, guard_kinds(baseline)))
+        whole = replace(whole, snapshot=await with_kinds(self._kube, whole.snapshot, further_kinds(whole)))
+        if whole.snapshot is look.snapshot:
+            return look, seen
+        return whole, await asyncio.to_thread(assess, whole)
 
     async def _collect(self, incident: Incident, baseline: Baseline | None, *, capture: bool = False) -> Collected:
         for target in incident.spec.targets:
