@@ -114,10 +114,13 @@ WRONG = {
         incident(source={"labels": {f"label{n}": "x" for n in range(65)}}),
         "must have at most 64 items",
     ),
-    "a check of nothing": (incident(checks=[{"name": "none"}]), "exactly one of rollout, endpoints and http"),
+    "a check of nothing": (
+        incident(checks=[{"name": "none"}]),
+        "exactly one of rollout, endpoints, http, tcp, promql, cel and job",
+    ),
     "a check of two things": (
         incident(checks=[{"name": "both", "rollout": {"name": "web"}, "http": {"service": "web"}}]),
-        "exactly one of rollout, endpoints and http",
+        "exactly one of rollout, endpoints, http, tcp, promql, cel and job",
     ),
     "two checks of one name": (
         incident(checks=[{"name": "one", "rollout": {"name": "a"}}, {"name": "one", "rollout": {"name": "b"}}]),
