@@ -229,7 +229,12 @@ STATUS = {
     "approver": "ada",
     "usage": {"calls": 1, "costUSD": 0.25},
     "conditions": [{"type": "Healthy", "status": "False", "reason": "NoEndpoints", "lastTransitionTime": NOW}],
-    "verdict": {"result": "NotFixed", "reason": "Service/web has no ready endpoint", "evaluatedAt": NOW},
+    "verdict": {
+        "result": "NotFixed",
+        "reason": "Service/web has no ready endpoint",
+        "evaluatedAt": NOW,
+        "progress": {"repaired": 1, "faults": 3, "share": "1/3"},
+    },
 }
 CONDITION = STATUS["conditions"][0]  # type: ignore[index]
 
@@ -289,6 +294,7 @@ async def test_the_columns_tell_the_story(kube: KubeClient, namespace: str) -> N
         "Tier": (0, "PlainRetry"),
         "Attempts": (0, 2),
         "Alert": (1, "ShopDown"),
+        "Progress": (1, "1/3"),
         "Reason": (1, "Service/web has no ready endpoint"),
         "Cost": (1, 0.25),
         "Approver": (1, "ada"),
