@@ -10,7 +10,7 @@ from sanare.evaluator.baseline import LIMIT, Baseline
 from sanare.evaluator.images import image_tag, repository
 from sanare.evaluator.quantities import quantity
 from sanare.evaluator.reach import address, read_answer
-from sanare.evaluator.rules.weakened import is_misspelling
+from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.snapshot import Probe
 from sanare.kube.client import RawAnswer
 from tests.unit.evaluator.namespace import Namespace, baseline_of, config_map, incident, shop, workload

@@ -11,7 +11,7 @@ from sanare.evaluator.facts import BACKED, WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.documented import documented, is_written
-from sanare.evaluator.rules.weakened import is_misspelling
+from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of the pod itself, nothing listens

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator
 from sanare.api.status import CheckResult
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.look import Look
-from sanare.evaluator.rules import collateral, displaced, dropped, exposed, guarded, stand_ins, weakened
+from sanare.evaluator.rules import (
+    collateral,
+    displaced,
+    dropped,
+    exposed,
+    guarded,
+    probes,
+    programs,
+    stand_ins,
+    weakened,
+)
 from sanare.evaluator.rules.change import CHECK, Change
 from sanare.evaluator.seen import Seen, passed
 
@@ -30,12 +40,12 @@ RULES: tuple[Rule, ...] = (
     weakened.rule_security_weakened,
     exposed.rule_placement_widened,
     exposed.rule_priority_raised,
-    weakened.rule_image_swapped,
-    weakened.rule_command_replaced,
-    weakened.rule_sidecar_added,
-    weakened.rule_container_removed,
-    weakened.rule_probe_removed,
-    weakened.rule_probe_softened,
+    programs.rule_image_swapped,
+    programs.rule_command_replaced,
+    programs.rule_sidecar_added,
+    programs.rule_container_removed,
+    probes.rule_probe_removed,
+    probes.rule_probe_softened,
     weakened.rule_limits_weakened,
     exposed.rule_rollout_held,
     stand_ins.rule_value_contradicted,
