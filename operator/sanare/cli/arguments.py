@@ -54,7 +54,7 @@ def _looking(verbs: argparse._SubParsersAction[_Parser]) -> None:
         "diagnose",
         help="what is wrong in a namespace, read-only",
         description="The analyzers' findings with their evidence, with your own rights. No Incident is needed.",
-        epilog="exit codes: 0 nothing found, 1 findings, 2 nothing found and not everything seen, "
+        epilog="exit codes: 0 nothing found, 1 findings, 2 nothing found and not everything seen or checked, "
         "3 usage or connection",
     )
     diagnose.add_argument("target", nargs="?", default="", metavar="KIND/NAME", help="one workload, pod or Service")

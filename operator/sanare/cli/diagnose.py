@@ -49,8 +49,8 @@ def kubectl_flags(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 def exit_code(found: Survey) -> int:
-    """0 nothing found, 1 findings or something that fails, 2 neither, and not everything could be seen."""
-    return 1 if found.findings or found.failing else 2 if found.unseen else 0
+    """0 nothing found, 1 findings or something that fails, 2 neither, and not all could be seen and checked."""
+    return 1 if found.findings or found.failing else 2 if found.unseen or found.unsure else 0
 
 
 def read_target(said: str) -> Target:
@@ -72,6 +72,7 @@ def as_json(namespace: str, found: Survey, flags: Sequence[str]) -> dict[str, An
         "failing": list(found.failing),
         "findings": [_finding(finding, flags) for finding in found.findings],
         "unseen": {kind: one_line(why, _VALUE) for kind, why in found.unseen.items()},
+        "unsure": {name: one_line(why, _VALUE) for name, why in found.unsure.items()},
         "leftOut": found.left_out,
     }
 
@@ -149,5 +150,6 @@ def _rest(found: Survey) -> list[tuple[str, str]]:
     return [
         ("also failing", ", ".join(unexplained)),
         ("left out", more),
+        *(("not checked", one_line(why, _VALUE)) for why in found.unsure.values()),
         *((f"not seen: {kind}", one_line(why, _VALUE)) for kind, why in found.unseen.items()),
     ]

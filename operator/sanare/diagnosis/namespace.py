@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from sanare import errors
@@ -21,6 +21,7 @@ from sanare.diagnosis.probing import confirm
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.judge import assess, look_at
 from sanare.evaluator.ownership import ownership
+from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND
@@ -38,6 +39,7 @@ class Survey:
         looked_at: how many workloads, bare pods and Services were asked about.
         failing: what of them does not work, as Kind/name; a finding explains some of it.
         unseen: kind to why it could not be listed.
+        unsure: object to what of it could not be checked, where nothing of it is known to fail.
         left_out: failing ones beyond the bound, which were not looked into.
     """
 
@@ -46,6 +48,7 @@ class Survey:
     failing: tuple[str, ...]
     unseen: Mapping[str, str]
     left_out: int = 0
+    unsure: Mapping[str, str] = field(default_factory=dict)
 
 
 async def survey(kube: KubeClient, namespace: str, target: Target | None = None) -> Survey:
@@ -57,7 +60,7 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
         return Survey((), 0, (), unseen)
     evaluator = Evaluator(kube)
     whole = await evaluator.snapshot(_about(namespace, targets))
-    failing = await asyncio.to_thread(_failing, whole, targets)
+    failing, unsure = await asyncio.to_thread(_told_apart, whole, targets)
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def one(troubled: Target) -> tuple[Snapshot, tuple[Finding, ...]]:
@@ -72,7 +75,7 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
         unseen |= snapshot.unseen
     found = dict.fromkeys(finding for _, findings in looks for finding in findings)
     named = tuple(f"{each.kind}/{each.name}" for each in failing)
-    return Survey(tuple(found), len(targets), named, unseen, max(len(failing) - _MOST, 0))
+    return Survey(tuple(found), len(targets), named, unseen, max(len(failing) - _MOST, 0), unsure)
 
 
 async def _refuse_missing(kube: KubeClient, namespace: str) -> None:
@@ -115,18 +118,29 @@ def _about(namespace: str, targets: Sequence[Target]) -> Incident:
     return Incident.model_construct(metadata=ObjectMeta(name="diagnose", namespace=namespace), spec=spec)
 
 
-def _failing(snapshot: Snapshot, targets: Iterable[Target]) -> list[Target]:
-    """The targets with a failed check; a Service only where the workloads that it is meant for work."""
+def _told_apart(snapshot: Snapshot, targets: Iterable[Target]) -> tuple[list[Target], dict[str, str]]:
+    """The targets with a failed check, and what could not be checked.
+
+    A Service fails only where the workloads that it is meant for work.
+    """
     found: list[Target] = []
+    unsure: dict[str, str] = {}
     broken: set[str] = set()
     owned = ownership(snapshot)
     ordered = sorted(targets, key=lambda each: each.kind == "Service")
     for target in ordered:
         incident = _about(snapshot.namespace, [target])
         look = look_at(snapshot, incident, PolicySpec(), now=datetime.now(UTC), owned=owned)
+        seen = assess(look)
+        unsure |= {each.object: each.message for each in seen if _is_open(each)}
         meant = look.scope.intended.get(target.name, ()) if target.kind == "Service" else ()
-        if broken & set(meant) or all(seen.result is not CheckResult.FAILED for seen in assess(look)):
+        if broken & set(meant) or all(each.result is not CheckResult.FAILED for each in seen):
             continue
         broken.add(f"{target.kind}/{target.name}")
         found.append(target)
-    return found
+    return found, {name: why for name, why in unsure.items() if name not in broken}
+
+
+def _is_open(seen: Seen) -> bool:
+    """Whether a check could not be made; a kind that could not be listed is told once, not with each object."""
+    return seen.result is CheckResult.UNKNOWN and seen.name != "list"

@@ -11,6 +11,7 @@ from sanare.evaluator.look import Look, is_ready
 from sanare.evaluator.ownership import containers, pod_template, selects, service_selector
 from sanare.evaluator.reach import (
     http_path,
+    is_ready_endpoint,
     matching_pods,
     pods_behind,
     probed_ports,
@@ -108,9 +109,9 @@ def _endpoints(look: Look, name: str, service: Manifest) -> Iterator[Seen]:
 
 
 def _addresses(look: Look, name: str, port: Manifest) -> bool:
-    """Endpoints without a pod behind them: hand-written ones."""
+    """Ready endpoints without a pod behind them: hand-written ones."""
     return any(
-        items(each, "endpoints")
+        any(is_ready_endpoint(endpoint) for endpoint in items(each, "endpoints"))
         and any(text(found, "name") == text(port, "name") for found in items(each, "ports"))
         for each in slices_of(look.snapshot, name)
         if not any(text(endpoint, "targetRef", "name") for endpoint in items(each, "endpoints"))
@@ -156,11 +157,26 @@ def _reached(look: Look, name: str, port: Manifest, probe: Probe, answer: Answer
     if answer.reached:
         said = f"answered with {answer.status}" if answer.status else "open, without an HTTP answer"
         return passed("reachability", object_, f"{where}: {said}")
+    if answer.failure == "no endpoints" and _is_out_of_reach(look, name, port):
+        message = (
+            f"{where} could not be asked: the API server's proxy asks pods, and no pod is behind its endpoints"
+        )
+        return unknown("reachability", Kind.UNKNOWN, object_, message)
     if answer.failure == "no endpoints":
         return failed("reachability", Kind.NO_ENDPOINTS, object_, f"{where}: no endpoint to send a request to")
     ready = f" although {len(behind)} endpoint{'s are' if len(behind) > 1 else ' is'} ready" if behind else ""
     message = f"{where}: {answer.failure} from outside the pod{ready}"
     return failed("reachability", Kind.UNREACHABLE, object_, message, settles=_patience(look, name))
+
+
+def _is_out_of_reach(look: Look, name: str, port: Manifest) -> bool:
+    """Whether a Service without a selector may lead to addresses, which the proxy counts as no endpoints at all.
+
+    One with a selector is meant for pods: what else is written behind it does not make it work.
+    """
+    service = look.snapshot.find("Service", name) or {}
+    is_listed = "EndpointSlice" in look.snapshot.objects
+    return not service_selector(service) and (not is_listed or _addresses(look, name, port))
 
 
 def _from_pods(look: Look, behind: set[tuple[str, str]]) -> list[Answer]:

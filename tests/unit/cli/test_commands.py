@@ -141,6 +141,15 @@ def test_where_nothing_is_found_there_is_no_table() -> None:
     ]
 
 
+def test_what_could_not_be_checked_is_told_beside_what_fails() -> None:
+    unsure = Survey((), 3, (), {}, unsure={"Service/web": "Service/web port 80 was not asked"})
+    assert list(diagnose.as_table("shop", unsure, Screen())) == [
+        "0 finding(s); 0 of 3 objects fail in namespace shop",
+        "  not checked  Service/web port 80 was not asked",
+    ]
+    assert diagnose.as_json("shop", unsure, THERE)["unsure"] == {"Service/web": "Service/web port 80 was not asked"}
+
+
 def test_the_wide_form_has_each_repair_with_its_commands_or_what_is_missing() -> None:
     assert list(diagnose.as_blocks("shop", BOTH, THERE, Screen())) == [
         "High  TargetPortWrong  Service/web",
@@ -195,8 +204,15 @@ def test_a_command_that_is_copied_goes_where_was_looked(argv: list[str], flags: 
         (Survey((ONE,), 3, ("Service/web",), {}), 1),
         (Survey((), 3, ("Service/web",), {}), 1),
         (Survey((), 3, (), {"Pod": "Forbidden: no"}), 2),
+        (Survey((), 3, (), {}, unsure={"Service/web": "Service/web was not asked"}), 2),
     ],
-    ids=["nothing found", "findings", "something fails and nobody knows why", "not everything seen"],
+    ids=[
+        "nothing found",
+        "findings",
+        "something fails and nobody knows why",
+        "not everything seen",
+        "not everything checked",
+    ],
 )
 def test_the_exit_code_of_a_diagnosis(found: Survey, code: int) -> None:
     assert diagnose.exit_code(found) == code

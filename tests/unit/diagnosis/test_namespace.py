@@ -9,7 +9,7 @@ from sanare.api.incident import Target
 from sanare.diagnosis.namespace import survey
 from sanare.evaluator.snapshot import Answer
 from tests.unit.evaluator.fake_kube import FakeKube
-from tests.unit.evaluator.namespace import Namespace, named, service, shop, workload
+from tests.unit.evaluator.namespace import Namespace, endpoints, named, service, shop, workload
 
 
 async def test_where_everything_works_nothing_is_found() -> None:
@@ -59,3 +59,25 @@ async def test_the_number_that_is_looked_into_is_bounded() -> None:
         namespace.objects["Deployment"][-1]["spec"]["replicas"] = 0
     found = await survey(FakeKube(namespace).door, "shop")
     assert (len(found.failing), found.left_out) == (42, 2)
+
+
+def behind_addresses(name: str) -> Namespace:
+    """A Service without a selector whose endpoints somebody wrote, as the API server's own is."""
+    manual = endpoints(name, "x", by="")
+    del manual["endpoints"][0]["targetRef"]
+    alone = service(name)
+    del alone["spec"]["selector"]
+    return Namespace({}, {name: Answer(failure="no endpoints")}).add(alone, manual)
+
+
+async def test_a_service_that_leads_to_addresses_alone_is_not_checked_rather_than_failing() -> None:
+    found = await survey(FakeKube(behind_addresses("db")).door, "shop")
+    assert (found.failing, list(found.unsure)) == ((), ["Service/db"])
+
+
+async def test_services_beyond_what_one_look_asks_are_told_as_not_checked() -> None:
+    namespace = Namespace()
+    for number in range(30):
+        namespace.add(*workload(f"w{number}"), service(f"w{number}"), endpoints(f"w{number}", f"w{number}-1-0"))
+    found = await survey(FakeKube(namespace).door, "shop")
+    assert (found.failing, len(found.unsure)) == ((), 6)

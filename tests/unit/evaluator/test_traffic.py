@@ -176,6 +176,40 @@ def test_not_being_allowed_to_ask_is_unverified() -> None:
     assert "could not be asked" in found.reason
 
 
+def written_by_hand(*, ready: bool = True, selector: bool = False) -> Namespace:
+    """A Service whose one endpoint is an address without a pod; the proxy says that it has none."""
+    namespace = shop()
+    web = namespace.get("EndpointSlice", "web-abc")
+    del web["endpoints"][0]["targetRef"]
+    web["endpoints"][0]["conditions"] = {"ready": ready}
+    if not selector:
+        del namespace.get("Service", "web")["spec"]["selector"]
+    silent("no endpoints")(namespace)
+    return namespace
+
+
+@pytest.mark.parametrize(
+    ("namespace", "results"),
+    [
+        (written_by_hand(), {CheckResult.UNKNOWN}),
+        (written_by_hand(ready=False), {CheckResult.FAILED}),
+        (written_by_hand(selector=True), {CheckResult.FAILED}),
+    ],
+    ids=["a ready address", "an address that is not ready", "an address behind a Service that selects pods"],
+)
+def test_addresses_without_a_pod_are_out_of_reach_of_the_proxy(
+    namespace: Namespace, results: set[CheckResult]
+) -> None:
+    checks = verdict(namespace, about=incident("Service/web")).checks
+    assert {each.result for each in checks if each.name == "reachability"} == results
+
+
+def test_addresses_that_nobody_listed_may_be_there() -> None:
+    namespace = written_by_hand()
+    namespace.unseen["EndpointSlice"] = "Forbidden: no such right"
+    assert verdict(namespace, about=incident("Service/web")).result is Result.UNVERIFIED
+
+
 def test_a_service_that_does_not_answer_while_its_pods_crash_is_no_second_fault() -> None:
     namespace = shop()
     namespace.silent["web"] = Answer(failure="connection refused")
