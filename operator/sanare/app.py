@@ -20,7 +20,6 @@ from sanare.actor.roster import Roster
 from sanare.api.policy import PolicySpec
 from sanare.errors import ConfigError, Forbidden, KubeError, NotFound
 from sanare.evaluator.declared.asker import Means
-from sanare.evaluator.declared.prometheus import Server
 from sanare.evaluator.evaluator import Evaluator
 from sanare.handlers.incidents import informer, informer_settings
 from sanare.ingest.webhook import create_routes
@@ -98,7 +97,7 @@ async def assemble(kube: KubeClient, settings: Settings) -> AsyncIterator[Kit]:
         await gate.start()
         yield Kit(
             kube=kube,
-            evaluator=Evaluator(kube, means(settings)),
+            evaluator=Evaluator(kube, Means.of(settings)),
             gate=gate,
             actors=roster,
             recorder=EventRecorder(kube),
@@ -109,18 +108,6 @@ async def assemble(kube: KubeClient, settings: Settings) -> AsyncIterator[Kit]:
     finally:
         await gate.stop()
         await roster.close()
-
-
-def means(settings: Settings) -> Means:
-    """What declared checks are asked with."""
-    url = settings.prometheus_url
-    server = Server(url, settings.prometheus_token_file) if url else None
-    return Means(
-        server,
-        settings.probe_image,
-        in_cluster=settings.in_cluster,
-        cluster_wide=not settings.watch_namespaces,
-    )
 
 
 def find_kubectl(settings: Settings) -> str:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from sanare import telemetry
-from sanare.app import run
 from sanare.cli import diagnose, people, verify
 from sanare.cli.arguments import EXIT_ERROR, parser
 from sanare.errors import SanareError
@@ -21,16 +20,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         if arguments.verb == "run":
-            settings = Settings.from_environment()
-            telemetry.configure_logging(settings.log_level)
-            asyncio.run(run(settings))
-            return 0
+            return _run()
         return asyncio.run(_command(arguments))
     except SanareError as error:
         print(f"sanare: {error}", file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
         return 130
+
+
+def _run() -> int:
+    # the operator brings kopf and the model's SDK, seconds of imports that no other verb should wait for
+    from sanare.app import run
+
+    settings = Settings.from_environment()
+    telemetry.configure_logging(settings.log_level)
+    asyncio.run(run(settings))
+    return 0
 
 
 async def _command(arguments: argparse.Namespace) -> int:

@@ -13,10 +13,10 @@ from sanare.api.incident import Incident
 from sanare.api.model import to_rfc3339
 from sanare.api.policy import PolicySpec
 from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
-from sanare.app import means
 from sanare.cli.people import named_incident
 from sanare.cli.table import Screen, pairs, table
 from sanare.errors import ConfigError
+from sanare.evaluator.declared.asker import Means
 from sanare.evaluator.evaluator import Evaluator
 from sanare.kube.client import KubeClient
 from sanare.reconcile.admission import resolve_policy
@@ -45,7 +45,7 @@ async def command(kube: KubeClient, arguments: argparse.Namespace) -> int:
     policy = await resolve_policy(kube, incident, PolicySpec())
     baseline = await read_baseline(kube, incident)
     # Nothing is created for those who only look: what needs a pod is told as Unknown.
-    evaluator = Evaluator(kube, replace(means(Settings.from_environment()), may_create=False))
+    evaluator = Evaluator(kube, replace(Means.of(Settings.from_environment()), may_create=False))
     verdict, checks = await evaluator.examine(incident, policy, baseline)
     if arguments.output == "json":
         print(json.dumps(as_json(incident, verdict, checks), indent=2, ensure_ascii=False))

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
+from typing import Self
 
 from sanare.api.checks import Check, HttpCheck, JobCheck, Origin, PromqlCheck, TcpCheck
 from sanare.api.incident import Incident
@@ -27,6 +28,7 @@ from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 from sanare.evaluator.snapshot import Snapshot
 from sanare.kube.client import KubeClient
+from sanare.settings import Settings
 from sanare.text import one_line
 
 NO_PODS = "no pod is made for it: the policy does not say verify.allowPods"
@@ -55,6 +57,17 @@ class Means:
     may_create: bool = True
     in_cluster: bool = True
     cluster_wide: bool = True
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """What these settings give."""
+        url = settings.prometheus_url
+        return cls(
+            server=Server(url, settings.prometheus_token_file) if url else None,
+            probe_image=settings.probe_image,
+            in_cluster=settings.in_cluster,
+            cluster_wide=not settings.watch_namespaces,
+        )
 
 
 @dataclass(slots=True)
