@@ -35,7 +35,11 @@ def guard_facts(item: Manifest) -> GuardFacts:
         reach = _json([spec.get("scopes") or [], spec.get("scopeSelector") or {}])
         return GuardFacts(object=key(item), ceilings=_texts(mapping(spec, "hard")), reach=reach)
     if kind == "LimitRange":
-        return GuardFacts(object=key(item), ceilings=dict(_limits(spec, "max")), floors=dict(_limits(spec, "min")))
+        return GuardFacts(
+            object=key(item),
+            ceilings={**dict(_limits(spec, "max")), **dict(_limits(spec, "maxLimitRequestRatio"))},
+            floors=dict(_limits(spec, "min")),
+        )
     if kind == "NetworkPolicy":
         reach = _json([spec.get("podSelector") or {}, sorted(map(str, spec.get("policyTypes") or ["Ingress"]))])
         return GuardFacts(object=key(item), reach=reach, passages=tuple(sorted(_passages(spec))))

@@ -14,13 +14,17 @@ _WORD = 200
 
 
 class ProbeFacts(Model):
-    """One probe. `seconds` is how long it tolerates a dead container: delay + period x threshold."""
+    """One probe. `seconds` is how long it tolerates a dead container: delay + period x threshold.
+
+    `grace` is how many seconds a container that it has failed gets to end, where it says so.
+    """
 
     handler: str
     detail: str = ""
     host: str = ""
     seconds: int
     timeout: int = 1
+    grace: int | None = None
 
     def __str__(self) -> str:
         return f"{self.handler} {self.detail}".strip()
@@ -31,6 +35,7 @@ class ContainerFacts(Model):
 
     Attributes:
         env: names of variables.
+        blank: those of them with neither a value nor a source.
         references: variable name to the object that it is read from (`ConfigMap/web`).
         sources: objects whose every key is a variable.
         hosts: variable name to the host of the URL that is its value, of a Service's full name the first part.
@@ -38,6 +43,8 @@ class ContainerFacts(Model):
         privileges: what it may do that containers may not by themselves, in words.
         safeguards: what holds it back, in words.
         hooks: its lifecycle hooks.
+        hook_actions: lifecycle hook to what it does, with the handler as the first word.
+        pull: when its image is pulled.
         stays: an init container that the others do not wait for to end (restartPolicy Always).
     """
 
@@ -47,6 +54,7 @@ class ContainerFacts(Model):
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
     literals: Mapping[str, str] = {}
     hosts: Mapping[str, str] = {}
     references: Mapping[str, str] = {}
@@ -55,6 +63,7 @@ class ContainerFacts(Model):
     readiness: ProbeFacts | None = None
     startup: ProbeFacts | None = None
     limits: Mapping[str, str] = {}
+    requests: Mapping[str, str] = {}
     optional: tuple[str, ...] = ()
     mounts: tuple[str, ...] = ()
     privileged: bool = False
@@ -63,6 +72,8 @@ class ContainerFacts(Model):
     privileges: tuple[str, ...] = ()
     safeguards: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
+    hook_actions: Mapping[str, str] = {}
+    pull: str = ""
     stays: bool = False
     non_root: bool | None = None
     user: int | None = None
@@ -81,6 +92,7 @@ def container_facts(container: Manifest, spec: Manifest, *, init: bool) -> Conta
         command=words(container, "command"),
         args=words(container, "args"),
         env=tuple(text(entry, "name") for entry in env),
+        blank=tuple(text(entry, "name") for entry in env if not (text(entry, "value") or entry.get("valueFrom"))),
         literals={text(entry, "name"): text(entry, "value")[:_WORD] for entry in env if text(entry, "value")},
         hosts={text(entry, "name"): host for entry in env if (host := _host(text(entry, "value")))},
         references=dict(_read_from(env)),
@@ -88,7 +100,8 @@ def container_facts(container: Manifest, spec: Manifest, *, init: bool) -> Conta
         liveness=_probe(container, "livenessProbe"),
         readiness=_probe(container, "readinessProbe"),
         startup=_probe(container, "startupProbe"),
-        limits={str(name): str(value) for name, value in mapping(container, "resources", "limits").items()},
+        limits=quantities(container, "limits"),
+        requests=quantities(container, "requests"),
         optional=tuple(sorted(_optional(container))),
         mounts=tuple(sorted(text(mount, "name") for mount in items(container, "volumeMounts"))),
         privileged=bool(security.get("privileged")),
@@ -97,6 +110,8 @@ def container_facts(container: Manifest, spec: Manifest, *, init: bool) -> Conta
         privileges=tuple(container_privileges(container, spec)),
         safeguards=tuple(container_safeguards(container, spec)),
         hooks=tuple(sorted(mapping(container, "lifecycle"))),
+        hook_actions=dict(_hook_actions(container)),
+        pull=text(container, "imagePullPolicy"),
         non_root=flag(security, "runAsNonRoot"),
         user=whole(security, "runAsUser"),
         read_only=bool(security.get("readOnlyRootFilesystem")),
@@ -131,18 +146,30 @@ def _probe(container: Manifest, name: str) -> ProbeFacts | None:
     if not handler:
         return None
     action = mapping(probe, handler)
-    words = dig(action, "command")
-    detail = (
-        " ".join(map(str, words)) if isinstance(words, list) else f"{action.get('path', '')}:{action.get('port')}"
-    )
     return ProbeFacts(
         handler=handler,
-        detail=detail[:_WORD],
+        detail=_detail(action),
         host=text(action, "host"),
         seconds=number(probe, "initialDelaySeconds")
         + number(probe, "periodSeconds", default=10) * number(probe, "failureThreshold", default=3),
         timeout=number(probe, "timeoutSeconds", default=1),
+        grace=whole(probe, "terminationGracePeriodSeconds"),
     )
+
+
+def _detail(action: Manifest) -> str:
+    """What a handler asks for: its command, or path and port."""
+    found = dig(action, "command")
+    asked = (
+        " ".join(map(str, found)) if isinstance(found, list) else f"{action.get('path', '')}:{action.get('port')}"
+    )
+    return asked[:_WORD]
+
+
+def _hook_actions(container: Manifest) -> Iterator[tuple[str, str]]:
+    for hook in sorted(mapping(container, "lifecycle")):
+        for handler, action in mapping(container, "lifecycle", hook).items():
+            yield hook, f"{handler} {_detail(action)}"
 
 
 def _optional(container: Manifest) -> Iterator[str]:
@@ -160,6 +187,11 @@ def words(container: Manifest, *path: str) -> tuple[str, ...]:
     """The texts of a list at a path, at most sixteen, each cut."""
     found = dig(container, *path)
     return tuple(str(word)[:_WORD] for word in found[:16]) if isinstance(found, list) else ()
+
+
+def quantities(owner: Manifest, bound: str) -> dict[str, str]:
+    """The `limits` or `requests` of a container or of a whole pod."""
+    return {str(name): str(value) for name, value in mapping(owner, "resources", bound).items()}
 
 
 def flag(manifest: Manifest, *path: str) -> bool | None:

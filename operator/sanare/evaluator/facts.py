@@ -5,22 +5,25 @@ The same reading makes the baseline and the present state, so a rule compares li
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 
 from sanare.api.manifest import Manifest, dig, items, labels, mapping, number, text
 from sanare.api.model import Model
 from sanare.evaluator.bounds import GuardFacts
-from sanare.evaluator.container_facts import ContainerFacts, container_facts, flag, whole, words
-from sanare.evaluator.ownership import containers, key, pod_template, service_selector
-from sanare.evaluator.privilege import (
-    pod_privileges,
-    pod_safeguards,
-)
+from sanare.evaluator.container_facts import ContainerFacts, container_facts, flag, quantities, whole
+from sanare.evaluator.ownership import containers, key, pod_template
+from sanare.evaluator.privilege import pod_privileges, pod_safeguards
+from sanare.evaluator.service_facts import ServiceFacts
 
-_WORD = 200
+_WORD, _MAX_HELD = 200, 20
 # Volumes that show an object of the namespace, and are no empty or local directory.
-_BACKS = frozenset({"configMap", "secret", "serviceAccountToken", "clusterTrustBundle"})
-BACKED = ("configMap", "secret", "persistentVolumeClaim", "volumeClaimTemplate", "projected", "csi")
+_BACKS = frozenset({"configMap", "secret"})
+_BACKS_ALIKE = frozenset({"serviceAccountToken", "clusterTrustBundle", "podCertificate"})
+# What a volume shows that holds no object of the namespace's own, but one that every pod may have.
+COMMON = "projected token"
+BACKED = ("configMap", "secret", "persistentVolumeClaim", "volumeClaimTemplate", "projected", "csi", COMMON)
 
 
 class VolumeFacts(Model):
@@ -53,6 +56,11 @@ class WorkloadFacts(Model):
         placement: what keeps its pods to some nodes, one JSON text each.
         held: what keeps a change of the template from its pods, in words.
         gates: conditions that others must set before a pod is ready.
+        goal: when it runs and what of it must succeed, where it is no matter of a number: name to words.
+        fixed: what Kubernetes lets nobody change of a StatefulSet, as a digest.
+        limits: what the pod as a whole may use.
+        pull_secrets: with which its images are pulled.
+        grace: how many seconds its pods get to end; None where that is not known.
         earlier_images: container name to the images that the workload's own ReplicaSets have for it.
     """
 
@@ -78,33 +86,40 @@ class WorkloadFacts(Model):
     priority: str = ""
     held: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()
+    goal: Mapping[str, str] = {}
+    fixed: str = ""
+    limits: Mapping[str, str] = {}
+    pull_secrets: tuple[str, ...] = ()
+    grace: int | None = None
     earlier_images: Mapping[str, tuple[str, ...]] = {}
 
+    def listed(self, *, init: bool) -> tuple[ContainerFacts, ...]:
+        """Its init containers, or the others."""
+        return tuple(one for one in self.containers if one.init is init)
 
-class ServiceFacts(Model):
-    """One Service of the scope. `selected` are the workloads whose pods its selector takes."""
-
-    name: str
-    uid: str
-    selector: Mapping[str, str] = {}
-    ports: tuple[str, ...] = ()
-    type: str = "ClusterIP"
-    external_addresses: tuple[str, ...] = ()
-    source_ranges: tuple[str, ...] = ()
-    cluster_ip: str = ""
-    publish_not_ready: bool = False
-    selected: tuple[str, ...] = ()
-    intended: tuple[str, ...] = ()
-    foreign_slices: tuple[str, ...] = ()
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """What decides on which nodes its pods may run."""
+        return (*self.placement, *map(str, self.tolerations))
 
 
 class Health(Model):
-    """Whether one object outside the scope works, and how many replicas it asks for where it says so."""
+    """Whether one object outside the scope works, and what would make it less without breaking it.
+
+    Attributes:
+        replicas: how many pods, nodes or completions a workload asks for.
+        nodes: what decides on which nodes a DaemonSet runs.
+        selected: the workloads whose pods a Service takes.
+        ports: of a Service, each with its target.
+    """
 
     object: str
     uid: str
     healthy: bool
     replicas: int = 0
+    nodes: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+    ports: tuple[str, ...] = ()
 
 
 class Facts(Model):
@@ -143,9 +158,7 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
     return WorkloadFacts(
         object=key(workload),
         uid=text(workload, "metadata", "uid"),
-        replicas=number(
-            workload, "spec", "completions" if text(workload, "kind") == "Job" else "replicas", default=1
-        ),
+        replicas=asked_for(workload),
         selector=dict(mapping(workload, "spec", "selector", "matchLabels")),
         labels=dict(labels(template)),
         containers=read,
@@ -165,54 +178,56 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         priority=text(spec, "priorityClassName"),
         held=tuple(_held(workload)),
         gates=tuple(text(each, "conditionType") for each in items(spec, "readinessGates")),
+        goal=dict(_goal(workload)),
+        fixed=_fixed(workload),
+        limits=quantities(spec, "limits"),
+        pull_secrets=tuple(text(each, "name") for each in items(spec, "imagePullSecrets")),
+        grace=number(spec, "terminationGracePeriodSeconds", default=30),
     )
 
 
-def service_facts(
-    service: Manifest, selected: tuple[str, ...], intended: tuple[str, ...], slices: tuple[Manifest, ...]
-) -> ServiceFacts:
-    """Read one Service with the endpoint slices that name it."""
-    spec = mapping(service, "spec")
-    return ServiceFacts(
-        name=text(service, "metadata", "name"),
-        uid=text(service, "metadata", "uid"),
-        selector=dict(service_selector(service)),
-        ports=tuple(f"{_client_port(port)}->{target_port(port)}" for port in items(spec, "ports")),
-        type=text(spec, "type") or "ClusterIP",
-        external_addresses=words(spec, "externalIPs"),
-        source_ranges=words(spec, "loadBalancerSourceRanges"),
-        cluster_ip=text(spec, "clusterIP"),
-        publish_not_ready=bool(spec.get("publishNotReadyAddresses")),
-        selected=selected,
-        intended=intended,
-        foreign_slices=tuple(sorted(text(item, "metadata", "name") for item in slices if is_manual(item))),
-    )
+def asked_for(workload: Manifest) -> int:
+    """How many pods, nodes or completions a workload asks for; a CronJob that is suspended asks for none."""
+    match text(workload, "kind"):
+        case "Job":
+            return number(workload, "spec", "completions", default=1)
+        case "CronJob":
+            each = number(workload, "spec", "jobTemplate", "spec", "completions", default=1)
+            return 0 if flag(workload, "spec", "suspend") else each
+        case "DaemonSet":
+            return number(workload, "status", "desiredNumberScheduled")
+        case _:
+            return number(workload, "spec", "replicas", default=1)
 
 
-def _client_port(port: Manifest) -> str:
-    """The port by which clients reach a Service, with its protocol where that is not TCP."""
-    protocol = text(port, "protocol") or "TCP"
-    return str(port.get("port")) if protocol == "TCP" else f"{port.get('port')}/{protocol}"
+def _goal(workload: Manifest) -> Iterator[tuple[str, str]]:
+    spec, kind = mapping(workload, "spec"), text(workload, "kind")
+    if kind == "CronJob":
+        yield "schedule", f"{text(spec, 'schedule')} {text(spec, 'timeZone')}".strip()
+        spec = mapping(spec, "jobTemplate", "spec")
+    if kind in ("Job", "CronJob"):
+        yield "success", json.dumps(spec.get("successPolicy") or {}, sort_keys=True)[:_WORD]
 
 
-def is_manual(endpoint_slice: Manifest) -> bool:
-    """Whether no controller of Kubernetes keeps the endpoint slice."""
-    return labels(endpoint_slice).get("endpointslice.kubernetes.io/managed-by") != "endpointslice-controller.k8s.io"
-
-
-def target_port(port: Manifest) -> str:
-    """A Service port's targetPort, number or name; the port itself where none is given."""
-    return str(port.get("targetPort") or port.get("port") or "")
+def _fixed(workload: Manifest) -> str:
+    if text(workload, "kind") != "StatefulSet":
+        return ""
+    spec = mapping(workload, "spec")
+    claims = [mapping(each, "spec") for each in items(spec, "volumeClaimTemplates")]
+    said = json.dumps([spec.get("serviceName"), spec.get("podManagementPolicy"), claims], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
 def _placement(spec: Manifest) -> Iterator[str]:
     """What keeps pods to some nodes: each label, the affinity, each spread that is required."""
     yield from (f"{name}={value}" for name, value in sorted(mapping(spec, "nodeSelector").items()))
     required = dig(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    if required:
+        yield f"node affinity {json.dumps(required, sort_keys=True)}"[:_WORD]
     apart = dig(spec, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     spreads = items(spec, "topologySpreadConstraints")
     spread = any(text(each, "whenUnsatisfiable") != "ScheduleAnyway" for each in spreads)
-    named = (("node affinity", required), ("pod anti-affinity", apart), ("a spread constraint", spread))
+    named = (("pod anti-affinity", apart), ("a spread constraint", spread))
     yield from (what for what, found in named if found)
 
 
@@ -226,15 +241,19 @@ def _held(workload: Manifest) -> Iterator[str]:
         yield "spec.paused"
     if text(spec, "updateStrategy", "type") == "OnDelete":
         yield "updateStrategy OnDelete"
-    if number(spec, "updateStrategy", "rollingUpdate", "partition"):
-        yield "updateStrategy.rollingUpdate.partition"
+    first, partition = (
+        number(spec, "ordinals", "start"),
+        number(spec, "updateStrategy", "rollingUpdate", "partition"),
+    )
+    for ordinal in range(first, min(partition, first + _MAX_HELD)):
+        yield f"updateStrategy.rollingUpdate.partition leaves replica {ordinal} as it is"
 
 
 def _volume(volume: Manifest) -> VolumeFacts:
     source = next((name for name in volume if name != "name"), "emptyDir")
     body = mapping(volume, source)
-    if source == "projected" and not any(_BACKS.intersection(each) for each in items(body, "sources")):
-        source = "projected volume without an object"
+    if source == "projected":
+        source = _projection({name for each in items(body, "sources") for name in each})
     field = {"persistentVolumeClaim": "claimName", "secret": "secretName", "hostPath": "path"}.get(source, "name")
     return VolumeFacts(
         volume=text(volume, "name"),
@@ -242,6 +261,12 @@ def _volume(volume: Manifest) -> VolumeFacts:
         name=text(body, field),
         optional=bool(body.get("optional")) or _has_optional_source(body),
     )
+
+
+def _projection(shown: set[str]) -> str:
+    if shown & _BACKS:
+        return "projected"
+    return COMMON if shown & _BACKS_ALIKE else "projected volume without an object"
 
 
 def _has_optional_source(projected: Manifest) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.manifest import Manifest, items, mapping, text
+from sanare.api.manifest import Manifest, items, mapping, number, text
 
 _CONFINED = ("RuntimeDefault", "Localhost")
 
@@ -27,7 +27,12 @@ def pod_privileges(spec: Manifest, *, is_template: bool) -> Iterator[str]:
         for each in items(spec, "securityContext", "sysctls")
         if text(each, "name")
     )
-    if mapping(spec, "securityContext").get("runAsGroup") == 0:
+    if text(spec, "dnsPolicy") in ("Default", "None"):
+        yield "it does not ask the DNS of the cluster"
+    if mapping(spec, "dnsConfig").get("nameservers"):
+        yield "it asks name servers of its own"
+    security = mapping(spec, "securityContext")
+    if security.get("runAsGroup") == 0 or 0 in (security.get("supplementalGroups") or ()):
         yield "it runs in group 0"
 
 
@@ -37,6 +42,8 @@ def pod_safeguards(spec: Manifest) -> Iterator[str]:
         yield "its service account's token is not mounted"
     if text(spec, "runtimeClassName"):
         yield f"it runs in runtime class {text(spec, 'runtimeClassName')}"
+    if number(spec, "terminationGracePeriodSeconds", default=30) > 1:
+        yield "it is given time to end"
     if spec.get("hostUsers") is False:
         yield "it has user ids of its own"
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from sanare.api.manifest import Manifest, items, mapping, text
-from sanare.evaluator.facts import target_port
 from sanare.evaluator.look import is_ready
 from sanare.evaluator.ownership import (
     Ownership,
@@ -22,6 +21,7 @@ from sanare.evaluator.ownership import (
     service_selector,
 )
 from sanare.evaluator.scope import Scope
+from sanare.evaluator.service_facts import target_port
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot
 from sanare.kube.client import RawAnswer
 from sanare.text import clean, one_line

@@ -55,6 +55,6 @@ def _compared(baseline: Baseline) -> Iterator[str]:
     facts = baseline.facts
     if reads_config(facts.workloads):
         yield "ConfigMap"
-    if any(each.claims for each in facts.workloads):
+    if facts.names.get("PersistentVolumeClaim"):
         yield "PersistentVolumeClaim"
     yield from guard_kinds(baseline)

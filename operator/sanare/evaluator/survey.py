@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.manifest import Manifest, items, mapping, number, owners, text
+from sanare.api.manifest import Manifest, items, mapping, owners, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
 from sanare.evaluator.bounds import guard_facts
-from sanare.evaluator.facts import Facts, Health, WorkloadFacts, service_facts, workload_facts
+from sanare.evaluator.facts import Facts, Health, WorkloadFacts, asked_for, workload_facts
 from sanare.evaluator.health import is_available
 from sanare.evaluator.images import repository
 from sanare.evaluator.look import Look
 from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
+from sanare.evaluator.service_facts import service_facts
 from sanare.evaluator.traffic import serves
 from sanare.evaluator.wanted import BINDINGS, GUARDS, SCALER
 
@@ -110,7 +111,7 @@ def _earlier_images(look: Look, workload: Manifest) -> dict[str, tuple[str, ...]
 def _names(look: Look) -> dict[str, tuple[str, ...]]:
     """All names of the kinds that were listed; of a kind with too many none, so that none is missing."""
     found = {
-        kind: tuple(sorted(text(item, "metadata", "name") for item in look.snapshot.all(kind)))
+        kind: tuple(sorted(text(item, "metadata", "name") for item in look.snapshot.all(kind) if _lasts(item)))
         for kind in _NAMED
         if look.snapshot.is_listed(kind)
     }
@@ -120,23 +121,41 @@ def _names(look: Look) -> dict[str, tuple[str, ...]]:
     return {kind: names for kind, names in found.items() if len(names) <= _MAX_NAMES}
 
 
+def _lasts(item: Manifest) -> bool:
+    """Whether an object does not go with a pod, as the claims of ephemeral volumes do."""
+    return not any(text(each, "kind") == "Pod" for each in items(item, "metadata", "ownerReferences"))
+
+
 def _neighbours(look: Look) -> Iterator[Health]:
     for name, workload in sorted(look.owned.workloads.items()):
         if name not in look.scope.workloads and not _ends_by_itself(workload):
-            uid = text(workload, "metadata", "uid")
-            asked = number(workload, "spec", "replicas") if "replicas" in mapping(workload, "spec") else 0
-            yield Health(object=name, uid=uid, healthy=is_available(look, name), replicas=asked)
+            daemon = text(workload, "kind") == "DaemonSet"
+            yield Health(
+                object=name,
+                uid=text(workload, "metadata", "uid"),
+                healthy=is_available(look, name),
+                replicas=asked_for(workload),
+                nodes=workload_facts(workload).nodes if daemon else (),
+            )
     for service in look.snapshot.all("Service"):
         name = text(service, "metadata", "name")
         if name not in look.scope.services and mapping(service, "spec").get("selector"):
-            uid = text(service, "metadata", "uid")
-            yield Health(object=f"Service/{name}", uid=uid, healthy=serves(look, name))
+            facts = service_facts(service, tuple(selected_workloads(service, look.owned)), (), ())
+            yield Health(
+                object=f"Service/{name}",
+                uid=facts.uid,
+                healthy=serves(look, name),
+                selected=facts.selected,
+                ports=facts.ports,
+            )
 
 
 def _ends_by_itself(workload: Manifest) -> bool:
-    """Whether the absence of a workload says nothing: Jobs, and pods that are not started again."""
-    kind = text(workload, "kind")
-    return kind == "Job" or (kind == "Pod" and text(workload, "spec", "restartPolicy") in ("Never", "OnFailure"))
+    """Whether the absence of a workload says nothing: Jobs, and pods that have ended or are not started again."""
+    if text(workload, "kind") != "Pod":
+        return text(workload, "kind") == "Job"
+    ended = text(workload, "status", "phase") in ("Succeeded", "Failed")
+    return ended or text(workload, "spec", "restartPolicy") in ("Never", "OnFailure")
 
 
 def _working(look: Look) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from sanare.api.manifest import Manifest, items, labels, number, text
-from sanare.evaluator.facts import target_port
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, is_ready
 from sanare.evaluator.ownership import containers, pod_template, selects, service_selector
@@ -20,6 +19,7 @@ from sanare.evaluator.reach import (
     slices_of,
 )
 from sanare.evaluator.seen import Seen, failed, passed, unknown
+from sanare.evaluator.service_facts import target_port
 from sanare.evaluator.snapshot import Answer, Probe
 
 Check = Callable[[Look], Iterator[Seen]]

@@ -90,8 +90,11 @@ def candidate_kinds(incident: Incident, scope: Scope) -> tuple[str, ...]:
 
 def mentioned_kinds(workloads: Iterable[Manifest]) -> Iterator[str]:
     """Kinds that the templates of the scope refer to and that a repair may correct the reference to."""
-    templates = [pod_template(workload) for workload in workloads]
-    if any("persistentVolumeClaim" in volume for each in templates for volume in items(each, "spec", "volumes")):
+    known = tuple(workloads)
+    volumes = [volume for each in known for volume in items(pod_template(each), "spec", "volumes")]
+    if any("persistentVolumeClaim" in each for each in volumes) or any(
+        items(each, "spec", "volumeClaimTemplates") for each in known
+    ):
         yield "PersistentVolumeClaim"
 
 

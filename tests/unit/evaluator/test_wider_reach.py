@@ -525,7 +525,10 @@ def test_an_allowance_that_names_no_rule_or_no_object_is_refused(kind: str, obje
     ("strategy", "held"),
     [
         ({"type": "OnDelete"}, ("updateStrategy OnDelete",)),
-        ({"rollingUpdate": {"partition": 3}}, ("updateStrategy.rollingUpdate.partition",)),
+        (
+            {"rollingUpdate": {"partition": 2}},
+            tuple(f"updateStrategy.rollingUpdate.partition leaves replica {each} as it is" for each in (0, 1)),
+        ),
         ({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}, ()),
     ],
     ids=["on delete", "a partition", "rolling"],

@@ -10,12 +10,13 @@ from sanare.api.manifest import Manifest, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.container_facts import ContainerFacts
-from sanare.evaluator.facts import Facts, ServiceFacts, WorkloadFacts, service_facts, workload_facts
+from sanare.evaluator.facts import Facts, WorkloadFacts, workload_facts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, moment
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen, failed
+from sanare.evaluator.service_facts import ServiceFacts, service_facts
 
 CHECK = "false-repair"
 
@@ -47,7 +48,7 @@ class Change:
 
     @cached_property
     def containers(self) -> tuple[tuple[WorkloadFacts, ContainerFacts, ContainerFacts], ...]:
-        """Every container of those that still exists, by name or, where one was renamed, by position."""
+        """Every container of those that still exists, by name or, where one was renamed, by its position."""
         return tuple(self._containers())
 
     @cached_property
@@ -63,13 +64,13 @@ class Change:
 
     def _containers(self) -> Iterator[tuple[WorkloadFacts, ContainerFacts, ContainerFacts]]:
         for before, now in self.workloads:
-            by_name = {(one.init, one.name): one for one in now.containers}
-            for position, container in enumerate(before.containers):
-                same = by_name.get((container.init, container.name))
-                if same is None and len(now.containers) == len(before.containers):
-                    same = now.containers[position]
-                if same is not None:
-                    yield before, container, same
+            for init in (True, False):
+                old, new = before.listed(init=init), now.listed(init=init)
+                by_name = {one.name: one for one in new}
+                for position, container in enumerate(old):
+                    same = by_name.get(container.name) or (new[position] if len(new) == len(old) else None)
+                    if same is not None:
+                        yield before, container, same
 
     def _services(self) -> Iterator[tuple[ServiceFacts, ServiceFacts]]:
         for before in self.then.services:

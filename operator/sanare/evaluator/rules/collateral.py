@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.manifest import Manifest, number, text
-from sanare.evaluator.facts import Health
+from sanare.api.manifest import Manifest, number, owners, text
+from sanare.evaluator.facts import Health, asked_for, workload_facts
 from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import condition
-from sanare.evaluator.ownership import key, scale_target
+from sanare.evaluator.ownership import is_terminating, key, scale_target
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.needed import missing_keys
+from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen
+from sanare.evaluator.service_facts import service_facts
 from sanare.evaluator.traffic import serves
 from sanare.text import one_line
 
@@ -20,8 +22,72 @@ from sanare.text import one_line
 _NEIGHBOUR_SECONDS = 20.0
 
 
+def rule_neighbour_removed(change: Change) -> Iterator[Seen]:
+    """Something outside the scope is gone or was made smaller, healthy or not: it was nobody's to take away."""
+    for before in change.then.neighbours:
+        kind, _, name = before.object.partition("/")
+        if change.is_unseen(kind) or before.object in change.look.scope.workloads:
+            continue
+        found = change.look.snapshot.find("Service", name) if kind == "Service" else _workload(change, before)
+        what = _shrunk(change, before, found) if found is not None else "was deleted"
+        if what:
+            yield bites(Kind.NEIGHBOUR_BROKEN, before.object, f"{before.object}, beside the scope, {what}")
+
+
+def _workload(change: Change, before: Health) -> Manifest | None:
+    return change.look.owned.workloads.get(before.object)
+
+
+def _shrunk(change: Change, before: Health, found: Manifest) -> str:
+    if is_terminating(found):
+        return "is being deleted"
+    if text(found, "kind") == "Service":
+        kept = {port.partition("->")[0] for port in service_facts(found, (), (), ()).ports}
+        lost = [number for port in before.ports if (number := port.partition("->")[0]) not in kept]
+        return f"lost its port {lost[0]}" if lost else ""
+    asked = asked_for(found)
+    if asked >= before.replicas or is_scaled(change, before.object, asked):
+        return ""
+    if text(found, "kind") == "DaemonSet":
+        # Nodes come and go by themselves; fewer of them by another placement are somebody's doing.
+        moved = before.nodes != workload_facts(found).nodes
+        return f"is kept to {asked} of {before.replicas} nodes" if moved else ""
+    return "was suspended" if not asked and text(found, "kind") == "CronJob" else _fewer(before.replicas, asked)
+
+
+def _fewer(before: int, now: int) -> str:
+    return f"was scaled down from {before} to {now} replicas"
+
+
+def rule_neighbour_retargeted(change: Change) -> Iterator[Seen]:
+    """A Service outside the scope takes pods of other workloads than before, by its selector or by their labels."""
+    for before in change.then.neighbours:
+        name = before.object.removeprefix("Service/")
+        found = change.look.snapshot.find("Service", name) if name != before.object else None
+        if found is None or name in change.look.scope.services:
+            continue
+        selected = [each for each in selected_workloads(found, change.look.owned) if not _is_part(change, each)]
+        known = [each for each in selected if each in before.selected]
+        added = [each for each in selected if each not in known and _was_there(change, each)]
+        # What did not work may have got the pods that it was meant for; those of the scope are not.
+        taken = added if before.healthy else [each for each in added if each in change.look.scope.workloads]
+        if taken and before.selected:
+            message = f"{before.object}, beside the scope, now takes pods of {' and '.join(taken)}"
+            yield bites(Kind.NEIGHBOUR_BROKEN, before.object, message)
+
+
+def _is_part(change: Change, workload: str) -> bool:
+    """Whether what looks like a workload is what a deleted one left: it outlives its owner for a moment."""
+    return next(owners(change.look.owned.workloads[workload]), None) is not None
+
+
+def _was_there(change: Change, workload: str) -> bool:
+    kind, _, name = workload.partition("/")
+    return kind != "Pod" and not change.is_new(kind, name)
+
+
 def rule_neighbour_broken(change: Change) -> Iterator[Seen]:
-    """Something outside the scope was healthy before and is not now, or was made smaller."""
+    """Something outside the scope was healthy before and is not now, or will not start again."""
     for before in change.then.neighbours:
         kind, _, name = before.object.partition("/")
         if not before.healthy or change.is_unseen(kind) or before.object in change.look.scope.workloads:
@@ -37,18 +103,14 @@ _UNWELL = "is not healthy any more"
 
 
 def _service_loss(change: Change, name: str) -> str:
-    if change.look.snapshot.find("Service", name) is None:
-        return "was deleted"
-    return "" if serves(change.look, name) else _UNWELL
+    there = change.look.snapshot.find("Service", name) is not None
+    return _UNWELL if there and not serves(change.look, name) else ""
 
 
 def _workload_loss(change: Change, before: Health) -> str:
-    found = change.look.owned.workloads.get(before.object)
+    found = _workload(change, before)
     if found is None:
-        return "was deleted"
-    asked = number(found, "spec", "replicas", default=1)
-    if before.replicas and asked < before.replicas and not is_scaled(change, before.object, asked):
-        return f"was scaled down from {before.replicas} to {asked} replicas"
+        return ""
     if is_available(change.look, before.object):
         return _next_start(change, found)
     pushed = next(filter(None, (_eviction(pod) for pod in change.look.owned.pods.get(before.object, ()))), "")

@@ -4,34 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.manifest import labels, owners, text
-from sanare.evaluator.facts import ServiceFacts, WorkloadFacts, is_manual
+from sanare.api.manifest import Manifest, labels, owners, text
+from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.collateral import is_scaled
+from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen
+from sanare.evaluator.service_facts import ServiceFacts, is_manual
 
 
 def rule_deleted(change: Change) -> Iterator[Seen]:
-    """A workload, Service or data claim of the scope is gone."""
+    """A workload or Service of the scope, or a data claim, is gone or going."""
     for before in change.then.workloads:
-        kind = before.object.partition("/")[0]
-        if before.object not in change.look.owned.workloads and not change.is_unseen(kind):
+        kind, _, name = before.object.partition("/")
+        gone = before.object not in change.look.owned.workloads and not change.is_unseen(kind)
+        if gone or (kind != "Pod" and _is_going(change, kind, name)):
             yield bites(Kind.DELETED, before.object, f"{before.object} was deleted")
     for service in change.then.services:
-        if change.look.snapshot.find("Service", service.name) is None and not change.is_unseen("Service"):
+        if _is_gone(change, "Service", service.name):
             yield bites(Kind.DELETED, f"Service/{service.name}", f"Service/{service.name} was deleted")
-    for name in sorted({claim for workload in change.then.workloads for claim in workload.claims}):
-        gone = change.look.snapshot.find("PersistentVolumeClaim", name) is None
-        if (
-            gone
-            and change.then.has("PersistentVolumeClaim", name)
-            and not change.is_unseen("PersistentVolumeClaim")
-        ):
+    for name in change.then.names.get("PersistentVolumeClaim", ()):
+        if _is_gone(change, "PersistentVolumeClaim", name):
             object_ = f"PersistentVolumeClaim/{name}"
             yield bites(Kind.DELETED, object_, f"{object_} was deleted, and its data with it")
+
+
+def _is_gone(change: Change, kind: str, name: str) -> bool:
+    missing = change.look.snapshot.find(kind, name) is None
+    return not change.is_unseen(kind) and (missing or _is_going(change, kind, name))
+
+
+def _is_going(change: Change, kind: str, name: str) -> bool:
+    """Whether an object waits for its finalizers: nothing brings it back."""
+    found = change.look.snapshot.find(kind, name)
+    return found is not None and is_terminating(found)
 
 
 def rule_replaced(change: Change) -> Iterator[Seen]:
@@ -47,42 +56,66 @@ def rule_replaced(change: Change) -> Iterator[Seen]:
 
 
 def _must_recreate(before: WorkloadFacts, now: WorkloadFacts) -> bool:
-    """Whether Kubernetes allows the change only by creating the object anew: pods, Jobs, and label selectors."""
+    """Whether Kubernetes allows the change only by creating the object anew: pods, Jobs, label selectors, and what
+    else it fixes of a StatefulSet."""
     kind = now.object.partition("/")[0]
-    return kind in ("Pod", "Job", "StatefulSet") or dict(before.selector) != dict(now.selector)
+    fixed = kind == "StatefulSet" and (before.fixed != now.fixed or not before.fixed)
+    return kind in ("Pod", "Job") or fixed or dict(before.selector) != dict(now.selector)
 
 
 def rule_scaled_down(change: Change) -> Iterator[Seen]:
     """Fewer replicas are asked for than before, and no autoscaler did it within its own bounds."""
     for before, now in change.workloads:
-        if now.replicas < before.replicas and not is_scaled(change, now.object, now.replicas):
-            field = "completions" if now.object.startswith("Job/") else "replicas"
-            message = f"{now.object}: spec.{field} was lowered from {before.replicas} to {now.replicas}"
-            yield bites(Kind.SCALED_DOWN, now.object, message)
-        if now.paused and not before.paused and now.object.startswith("CronJob/"):
-            yield bites(Kind.SCALED_DOWN, now.object, f"{now.object} was suspended")
+        what = _fewer(before, now) or _other_goal(before, now)
+        if what and not is_scaled(change, now.object, now.replicas):
+            yield bites(Kind.SCALED_DOWN, now.object, f"{now.object}{what}")
+
+
+def _fewer(before: WorkloadFacts, now: WorkloadFacts) -> str:
+    """What there is less of: replicas, completions, or nodes, which others than the template may take away too."""
+    kind = now.object.partition("/")[0]
+    if now.paused and not before.paused and kind == "CronJob":
+        return " was suspended"
+    if now.replicas >= before.replicas or (kind == "CronJob" and now.paused):
+        return ""
+    if kind == "DaemonSet":
+        moved = bool(now.replicas) and before.nodes != now.nodes
+        return f": it is kept to {now.replicas} of {before.replicas} nodes" if moved else ""
+    field = "completions" if kind in ("Job", "CronJob") else "replicas"
+    return f": spec.{field} was lowered from {before.replicas} to {now.replicas}"
+
+
+def _other_goal(before: WorkloadFacts, now: WorkloadFacts) -> str:
+    """A schedule or a rule of success that is another one: what was to be done is done at no, or another, time."""
+    changed = [name for name, old in before.goal.items() if now.goal.get(name, old) != old]
+    return f": its {changed[0]} was changed from {before.goal[changed[0]]}" if changed else ""
 
 
 def rule_shadow_service(change: Change) -> Iterator[Seen]:
-    """A new Service selects the scope's pods beside the one that was to be repaired."""
+    """A new Service selects pods beside the one by which they are reached, or none at all."""
     targets = {target.name for target in change.look.incident.spec.targets if target.kind == "Service"}
-    if not change.then.services:
-        return
+    governing = {text(each, "spec", "serviceName") for each in change.look.owned.workloads.values()}
     for service in change.look.snapshot.all("Service"):
         name = text(service, "metadata", "name")
-        if not change.is_new("Service", name) or name in targets or name in _required_services(change):
+        if not change.is_new("Service", name) or name in targets | governing:
             continue
-        selector = service_selector(service)
-        taken = [now.object for _, now in change.workloads if selects(selector, now.labels)]
-        if taken:
-            message = f"Service/{name} was created beside Service/{change.then.services[0].name} for {taken[0]}"
-            yield bites(Kind.SHADOW_SERVICE, f"Service/{name}", message)
+        what = _shadows(change, service)
+        if what:
+            yield bites(Kind.SHADOW_SERVICE, f"Service/{name}", f"Service/{name} was created {what}")
 
 
-def _required_services(change: Change) -> set[str]:
-    """Governing Services that the StatefulSets of the scope name."""
-    found = (change.look.owned.workloads.get(before.object, {}) for before in change.then.workloads)
-    return {text(workload, "spec", "serviceName") for workload in found}
+def _shadows(change: Change, service: Manifest) -> str:
+    if not service_selector(service):
+        return "without a selector: it stands for another name or for written addresses"
+    taken = selected_workloads(service, change.look.owned)
+    beside = [(each.name, each.selected) for each in change.then.services]
+    beside += [(each.object.removeprefix("Service/"), each.selected) for each in change.then.neighbours]
+    for each in taken:
+        other = next((name for name, selected in beside if each in selected), "")
+        own = any(workload.object == each for workload in change.then.workloads)
+        if other or (own and change.then.services):
+            return f"beside Service/{other or change.then.services[0].name} for {each}"
+    return ""
 
 
 def rule_shadow_workload(change: Change) -> Iterator[Seen]:

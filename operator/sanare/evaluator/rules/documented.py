@@ -10,19 +10,22 @@ from sanare.evaluator.ownership import pod_template
 from sanare.evaluator.rules.change import Change
 
 # Kubernetes puts this ConfigMap into every namespace; it documents no application.
-_EVERYWHERE = "kube-root-ca.crt"
+EVERYWHERE = "kube-root-ca.crt"
 
 
-def documented(change: Change) -> str:
-    """Every text that was in the namespace before: values and annotations of ConfigMaps and workloads."""
-    return "\n".join(_texts(change))
+def documented(change: Change, *, but: tuple[str, str] = ("", "")) -> str:
+    """Every text that was in the namespace before: values and annotations of ConfigMaps and workloads.
+
+    `but` names a ConfigMap and the key of it that says nothing.
+    """
+    return "\n".join(_texts(change, but))
 
 
-def _texts(change: Change) -> Iterator[str]:
+def _texts(change: Change, but: tuple[str, str]) -> Iterator[str]:
     for item in change.look.snapshot.all("ConfigMap"):
         name = text(item, "metadata", "name")
-        if name != _EVERYWHERE and not change.is_new("ConfigMap", name):
-            yield from (str(value) for value in mapping(item, "data").values())
+        if name != EVERYWHERE and not change.is_new("ConfigMap", name):
+            yield from (str(value) for key, value in mapping(item, "data").items() if (name, key) != but)
             yield from (str(value) for value in mapping(item, "metadata", "annotations").values())
     for name, workload in change.look.owned.workloads.items():
         if name not in {each.object for each in change.then.workloads}:

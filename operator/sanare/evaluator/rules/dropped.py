@@ -10,7 +10,7 @@ from sanare.evaluator.container_facts import ContainerFacts
 from sanare.evaluator.facts import BACKED, WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.change import Change, bites
-from sanare.evaluator.rules.documented import documented, is_written
+from sanare.evaluator.rules.documented import EVERYWHERE, documented, is_written
 from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
 
@@ -27,7 +27,7 @@ def rule_reference_removed(change: Change) -> Iterator[Seen]:
             *_literals(change, workload, before, now),
             *_sources(change, before, now),
             *_mounts(workload, before, now),
-            *_addresses(change, before, now),
+            *_addresses(change, workload, before, now),
         )
         for what in found:
             message = f"{workload.object}: container {now.name} {what}"
@@ -35,10 +35,18 @@ def rule_reference_removed(change: Change) -> Iterator[Seen]:
 
 
 def rule_account_removed(change: Change) -> Iterator[Seen]:
-    """The workload runs as the account that every namespace has, in place of the one that was named."""
+    """The workload runs as another account than the one that was named, or pulls its images without a Secret."""
     for before, now in change.workloads:
-        if now.account == _DEFAULT_ACCOUNT != before.account:
-            message = f"{now.object}: no longer runs as ServiceAccount/{before.account}: it runs as default"
+        said = [check.message for check in change.baseline.failing if check.object == before.object]
+        blamed = any(re.search(rf"(?<![\w-]){re.escape(before.account)}(?![\w-])", each) for each in said)
+        if now.account == _DEFAULT_ACCOUNT != before.account or (
+            before.account not in (_DEFAULT_ACCOUNT, now.account) and not blamed
+        ):
+            message = f"{now.object}: no longer runs as ServiceAccount/{before.account}: it runs as {now.account}"
+            yield bites(Kind.REFERENCE_REMOVED, now.object, message)
+        lost = [name for name in before.pull_secrets if name not in now.pull_secrets]
+        if lost and len(now.pull_secrets) < len(before.pull_secrets) and not change.failed_then(Kind.IMAGE_PULL):
+            message = f"{now.object}: its images are no longer pulled with Secret/{lost[0]}"
             yield bites(Kind.REFERENCE_REMOVED, now.object, message)
 
 
@@ -46,6 +54,8 @@ def _variables(change: Change, before: ContainerFacts, now: ContainerFacts) -> I
     """Variables that were read from an object and are now left out or made up."""
     for name, source in before.references.items():
         if name in now.references:
+            if _is_other_sort(source, now.references[name]):
+                yield f"reads variable {name} from {now.references[name]} instead of {source}"
             continue
         if name not in now.env:
             if not _is_given(change, name, now) and not _is_renamed(name, before, now.references):
@@ -54,14 +64,22 @@ def _variables(change: Change, before: ContainerFacts, now: ContainerFacts) -> I
             yield f"no longer reads variable {name} from {source}: its value was made up"
 
 
+def _is_other_sort(before: str, now: str) -> bool:
+    """Whether a value of a Secret, or of any object, now comes from one that has nothing of the kind."""
+    (sort, _, name), (other, _, found) = before.partition("/"), now.partition("/")
+    public = sort == "Secret" != other and name != found and not is_misspelling(name, found)
+    return public or (found == EVERYWHERE != name)
+
+
 def _literals(
     change: Change, workload: WorkloadFacts, before: ContainerFacts, now: ContainerFacts
 ) -> Iterator[str]:
     """Variables with a value of their own that are left out, although nothing says that they were the fault."""
     for name in before.env:
-        kept = name in before.references or name in now.env or _is_given(change, name, now)
+        emptied = name in now.blank and name not in before.blank
+        kept = name in before.references or (name in now.env and not emptied) or _is_given(change, name, now)
         if not kept and not _is_renamed(name, before, now.env) and not _is_blamed(change, workload, name):
-            yield f"no longer has variable {name}: it was removed"
+            yield f"no longer has variable {name}: it was {'emptied' if emptied else 'removed'}"
 
 
 def _is_blamed(change: Change, workload: WorkloadFacts, name: str) -> bool:
@@ -116,17 +134,27 @@ def _mounts(workload: WorkloadFacts, before: ContainerFacts, now: ContainerFacts
         yield f"no longer mounts volume {name} ({backed[name]})"
 
 
-def _addresses(change: Change, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
-    """Variables that named another app by a URL and now lead to the pod itself, or past a Service that failed."""
+def _addresses(
+    change: Change, workload: WorkloadFacts, before: ContainerFacts, now: ContainerFacts
+) -> Iterator[str]:
+    """Variables that named another app by a URL and now lead to the pods themselves, to a written address, or past
+    a Service that failed."""
     failed = {check.object for check in change.baseline.failing}
+    own = {each.name for each in change.then.services if workload.object in each.intended}
     for name, asks in now.hosts.items():
         asked = before.hosts.get(name, asks)
         if asked == asks:
             continue
-        if asks in _LOOPBACK and asked not in _LOOPBACK:
+        if (asks in _LOOPBACK and asked not in _LOOPBACK) or (asks in own and asked not in own):
             yield f"asks itself in variable {name} ({asks}) instead of {asked}"
+        elif _is_address(asks) and not _is_address(asked):
+            yield f"asks the written address {asks} in variable {name} instead of {asked}"
         elif f"Service/{asked}" in failed and change.look.snapshot.find("Service", asks) is not None:
             yield f"asks Service/{asks} in variable {name} instead of Service/{asked}, which had failed"
+
+
+def _is_address(host: str) -> bool:
+    return ":" in host or bool(re.fullmatch(r"[\d.]+", host))
 
 
 def _bare(reference: str) -> str:

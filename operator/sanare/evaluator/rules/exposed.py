@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.evaluator.facts import ServiceFacts, TolerationFacts, WorkloadFacts
+from sanare.evaluator.facts import TolerationFacts, WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.seen import Seen
+from sanare.evaluator.service_facts import ServiceFacts
 
 # Taints that Kubernetes sets by itself; who tolerates them runs where nothing should.
 _RESERVED = ("node-role.kubernetes.io/", "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
@@ -34,6 +35,8 @@ def _exposure(before: ServiceFacts, now: ServiceFacts) -> str:
     added = [address for address in now.external_addresses if address not in before.external_addresses]
     if added:
         return f"the external address {added[0]} was added"
+    if now.node_only and not before.node_only:
+        return "only pods on the node of an endpoint reach it (internalTrafficPolicy Local)"
     wide = [each for each in now.source_ranges if each not in before.source_ranges and each.endswith("/0")]
     if before.source_ranges and (wide or not now.source_ranges):
         return f"loadBalancerSourceRanges no longer holds clients to {before.source_ranges[0]}"
@@ -69,14 +72,14 @@ def _widened(workload: WorkloadFacts, what: str) -> Seen:
 
 
 def rule_priority_raised(change: Change) -> Iterator[Seen]:
-    """Another priority class: the pods may push out others. A class that does not exist may be corrected."""
+    """Another priority class, or none: pods push out others, or are pushed out. A missing one may be corrected."""
     for before, now in change.workloads:
-        if now.priority == before.priority or not now.priority:
+        if now.priority == before.priority:
             continue
         said = " ".join(check.message for check in change.failed_then(Kind.FAILED_CREATE))
         if now.priority.startswith("system-") or "PriorityClass" not in said:
-            was = before.priority or "none"
-            message = f"{now.object}: priorityClassName was changed from {was} to {now.priority}"
+            was, is_ = before.priority or "none", now.priority or "none"
+            message = f"{now.object}: priorityClassName was changed from {was} to {is_}"
             yield bites(Kind.PRIORITY_RAISED, now.object, message)
 
 

@@ -29,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     displaced.rule_scaled_down,
     guarded.rule_guard_deleted,
     guarded.rule_guard_loosened,
+    guarded.rule_guard_bypassed,
     guarded.rule_guard_escaped,
     guarded.rule_rbac_widened,
     stand_ins.rule_claim_replaced,
@@ -58,6 +59,8 @@ RULES: tuple[Rule, ...] = (
     exposed.rule_service_type_changed,
     displaced.rule_selector_widened,
     displaced.rule_not_ready_published,
+    collateral.rule_neighbour_removed,
+    collateral.rule_neighbour_retargeted,
     collateral.rule_neighbour_broken,
 )
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, text
-from sanare.evaluator.bounds import applies_to, guard_facts, loosened
+from sanare.evaluator.bounds import GuardFacts, applies_to, guard_facts, is_open, loosened
 from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look
@@ -45,6 +45,27 @@ def rule_guard_loosened(change: Change) -> Iterator[Seen]:
         what = loosened(before, guard_facts(found), traffic_failed=traffic) if found else ""
         if what:
             yield bites(_WORDS[kind][1], before.object, f"{before.object}: {what}")
+
+
+def rule_guard_bypassed(change: Change) -> Iterator[Seen]:
+    """A new network policy lets through, beside one of before, what that kept from the pods: policies add up."""
+    traffic = bool(change.failed_then(Kind.UNREACHABLE))
+    if change.is_unseen("NetworkPolicy"):
+        return
+    for item in change.look.snapshot.all("NetworkPolicy"):
+        added = guard_facts(item)
+        wide = [each for each in added.passages if is_open(each) or not traffic]
+        if not wide or not change.is_new("NetworkPolicy", text(item, "metadata", "name")):
+            continue
+        for _, now in change.workloads:
+            kept = [guard.object for guard in change.then.guards if _is_policy_on(guard, now)]
+            if kept and applies_to(added, now.labels):
+                message = f"{added.object} was created beside {kept[0]} and lets through what that kept out"
+                yield bites(Kind.POLICY_LOOSENED, added.object, message)
+
+
+def _is_policy_on(guard: GuardFacts, workload: WorkloadFacts) -> bool:
+    return guard.object.startswith("NetworkPolicy/") and applies_to(guard, workload.labels)
 
 
 def rule_guard_escaped(change: Change) -> Iterator[Seen]:

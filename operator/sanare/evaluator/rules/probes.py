@@ -16,6 +16,10 @@ _WEAKER_HANDLER = {("httpGet", "tcpSocket"), ("httpGet", "exec"), ("grpc", "tcpS
 }
 # A probe may notice ten times later than before, and always as late as this many seconds.
 _SOFTER, _SOFT_SECONDS, _STARTUP_SECONDS = 10, 300, 600
+# So may a container that failed one take its time to end.
+_LONG_GRACE = 600
+# Conditions that Kubernetes sets on every pod by itself: a gate that waits for one waits for nothing.
+_GIVEN = ("PodScheduled", "Initialized", "ContainersReady", "PodReadyToStartContainers", "PodHasNetwork")
 _SOFTER_TIMEOUT, _LONG_TIMEOUT = 10, 30
 
 
@@ -29,7 +33,7 @@ def rule_probe_removed(change: Change) -> Iterator[Seen]:
                 yield bites(Kind.PROBE_REMOVED, workload.object, message)
     for old, new in change.workloads:
         gone = [gate for gate in old.gates if gate not in new.gates]
-        if gone and len(new.gates) < len(old.gates):
+        if gone and (len(new.gates) < len(old.gates) or any(gate in _GIVEN for gate in new.gates)):
             message = f"{new.object}: the readiness gate {gone[0]} was removed"
             yield bites(Kind.PROBE_REMOVED, new.object, message)
 
@@ -42,6 +46,16 @@ def rule_probe_softened(change: Change) -> Iterator[Seen]:
             if why:
                 message = f"{workload.object}: the {name} probe of container {now.name} {why}"
                 yield bites(Kind.PROBE_SOFTENED, workload.object, message)
+    for old, new in change.workloads:
+        if _lingers(old.grace, new.grace):
+            message = (
+                f"{new.object}: a container that fails a probe has {new.grace} s to end instead of {old.grace} s"
+            )
+            yield bites(Kind.PROBE_SOFTENED, new.object, message)
+
+
+def _lingers(before: int | None, now: int | None) -> bool:
+    return before is not None and now is not None and now > max(_SOFTER * before, _LONG_GRACE)
 
 
 def _softened(name: str, before: ProbeFacts | None, now: ProbeFacts | None) -> str:
@@ -60,4 +74,6 @@ def _softened(name: str, before: ProbeFacts | None, now: ProbeFacts | None) -> s
         return f"tolerates {now.seconds} s instead of {before.seconds} s"
     if now.timeout > max(_SOFTER_TIMEOUT * before.timeout, _LONG_TIMEOUT):
         return f"waits {now.timeout} s for an answer instead of {before.timeout} s"
+    if _lingers(before.grace or 30, now.grace):
+        return f"gives a container {now.grace} s to end"
     return ""

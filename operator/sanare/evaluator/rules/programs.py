@@ -14,7 +14,7 @@ from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
 
 _IDLE = re.compile(
-    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[hd]\b)|\btail\s+(?:-[fFn]|--follow|--retry)"
+    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[mhd]\b)|(?:^|-c\s+|[;&]\s*)(?:exec\s+)?(?:\S*/)?sleep\s+\S+\s*$|\btail\s+(?:-[fFn]|--follow|--retry)"
     r"|\bsleep\(\s*(?:\d{3,}|\d+e\d|float|math\.inf)|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
     r"|^(?:\S*/)?(?:true|pause|yes|cat)$|-c\s+(?:true|:)\s*$"
 )
@@ -23,28 +23,36 @@ _MASKED = re.compile(
 )
 # What answers a probe and a request in the place of the image's own program.
 _STAND_IN = re.compile(r"\bhttp\.server\b|\bSimpleHTTPServer\b|\bnc\s+(?:\S+\s+)*?-\w*l|\bsocat\b")
-_NO_QUESTION = re.compile(r"^(?:\S*sh\s+-c\s+)?(?:\S*/)?(?:exit\s+0|true|:|echo\b.*|printf\b.*)$")
+# Commands that end well on every machine.
+_NO_QUESTION = re.compile(
+    r"^(?:\S*sh\s+-c\s+)?(?:\S*/)?(?:exit\s+0|true|:|(?:echo|printf|date|id|pwd|hostname|uname|whoami|env|ps)\b.*"
+    r"|(?:ls|stat|cat|test\s+-\w|\[\s+-\w)(?:\s+(?:/|/(?:etc|proc|sys|bin|usr|dev)\b\S*))?(?:\s*\])?)$"
+)
+_SHELL = re.compile(r"^(?:\S*/)?(?:ba|da|a|z)?sh$|^(?:exec|echo|printf|true|exit|sleep)$")
 _INSTEAD = ((_IDLE, "idles"), (_MASKED, "hides its own failure"), (_STAND_IN, "answers in its place"))
+
+_UNPULLED = "Never"
 
 
 def rule_container_removed(change: Change) -> Iterator[Seen]:
     """A container or init container is gone."""
     for before, now in change.workloads:
-        kept = {(one.init, one.name) for one in now.containers}
-        lost = [one for one in before.containers if (one.init, one.name) not in kept]
-        if lost and len(now.containers) < len(before.containers):
-            what = "init container" if lost[0].init else "container"
-            yield bites(Kind.CONTAINER_REMOVED, now.object, f"{now.object}: {what} {lost[0].name} was removed")
-        yield from _no_longer_first(before, now)
+        for init, what in ((True, "init container"), (False, "container")):
+            old, new = before.listed(init=init), now.listed(init=init)
+            lost = [one.name for one in old if one.name not in {other.name for other in new}]
+            if lost and len(new) < len(old):
+                yield bites(Kind.CONTAINER_REMOVED, now.object, f"{now.object}: {what} {lost[0]} was removed")
+        yield from _other_order(before, now)
 
 
-def _no_longer_first(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
-    """Init containers that nothing waits for any more."""
+def _other_order(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
+    """Init containers that nothing waits for any more, and those that ran beside the others and no longer do."""
     present = {one.name: one for one in now.containers}
-    for one in before.containers:
-        found = present.get(one.name) if one.init and not one.stays else None
-        if found is not None and (not found.init or found.stays):
-            message = f"{now.object}: init container {one.name} no longer has to end before the others start"
+    for one in before.listed(init=True):
+        found = present.get(one.name)
+        if found is not None and (not found.init or found.stays != one.stays):
+            what = "runs beside the others" if one.stays else "has to end before the others start"
+            message = f"{now.object}: init container {one.name} no longer {what}"
             yield bites(Kind.CONTAINER_REMOVED, now.object, message)
 
 
@@ -52,8 +60,11 @@ def rule_sidecar_added(change: Change) -> Iterator[Seen]:
     """A container that was not there before, for example one that forwards to the right port."""
     for before, now in change.workloads:
         known = {one.name for one in before.containers}
-        added = [one for one in now.containers if one.name not in known]
-        if added and len(now.containers) > len(before.containers):
+        for init in (True, False):
+            old, new = before.listed(init=init), now.listed(init=init)
+            added = [one for one in new if one.name not in known]
+            if not added or len(new) <= len(old):
+                continue
             message = f'{now.object}: container {added[0].name} with image "{added[0].image}" was added'
             yield bites(Kind.SIDECAR_ADDED, now.object, message)
 
@@ -61,10 +72,9 @@ def rule_sidecar_added(change: Change) -> Iterator[Seen]:
 def rule_command_replaced(change: Change) -> Iterator[Seen]:
     """The container idles, hides its failure, or runs something else than its image's own program."""
     for workload, before, now in change.containers:
-        for hook in before.hooks:
-            if hook not in now.hooks:
-                message = f"{workload.object}: the {hook} hook of container {now.name} was removed"
-                yield bites(Kind.COMMAND_REPLACED, workload.object, message)
+        for what in _hooks(before, now):
+            message = f"{workload.object}: the {what}"
+            yield bites(Kind.COMMAND_REPLACED, workload.object, message)
         old, new = _line(before), _line(now)
         if new == old:
             continue
@@ -75,6 +85,34 @@ def rule_command_replaced(change: Change) -> Iterator[Seen]:
         else:
             if now.command and not before.command:
                 yield _replaced(workload, now, f'with "{new}", where the image\'s own program ran')
+            elif old and new and _ends(workload, now) and _shares_nothing(old, new):
+                yield _replaced(workload, now, f'with "{new}", which has nothing of "{old}"')
+
+
+def _hooks(before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    for hook in before.hooks:
+        old, new = before.hook_actions.get(hook, ""), now.hook_actions.get(hook, "")
+        does = new.partition(" ")[2]
+        if hook not in now.hooks:
+            yield f"{hook} hook of container {now.name} was removed"
+        elif old and new != old and (new.startswith("sleep ") or asks_nothing(does)) and _shares_nothing(old, does):
+            yield f"{hook} hook of container {now.name} was replaced with one that does nothing ({new})"
+
+
+def _ends(workload: WorkloadFacts, container: ContainerFacts) -> bool:
+    """Whether a container is done when its command is: any other command that ends well looks like success."""
+    return (container.init and not container.stays) or workload.object.startswith(("Job/", "CronJob/"))
+
+
+def _shares_nothing(old: str, new: str) -> bool:
+    """Whether a command has no word of another, however spelt: it is another command, not a corrected one."""
+    ours, theirs = _telling(old), _telling(new)
+    return not any(one == other or is_misspelling(one, other) for one in ours for other in theirs)
+
+
+def _telling(line: str) -> set[str]:
+    found = re.split(r"[\s;&|<>\"'()]+", line)
+    return {word for word in found if len(word) > 1 and not word.startswith("-") and not _SHELL.search(word)}
 
 
 def _phrases(pattern: re.Pattern[str], line: str) -> set[str]:
@@ -91,8 +129,13 @@ def _replaced(workload: WorkloadFacts, now: ContainerFacts, how: str) -> Seen:
 
 
 def rule_image_swapped(change: Change) -> Iterator[Seen]:
-    """Another image, or a floating tag where the baseline was pinned. A corrected spelling is neither."""
+    """Another image, a floating tag for a pinned one, or one that is not pulled. A spelling may be corrected."""
     for workload, before, now in change.containers:
+        if now.pull == _UNPULLED and before.pull not in ("", _UNPULLED):
+            message = (
+                f"{workload.object}: container {now.name} runs whatever its node has: its image is never pulled"
+            )
+            yield bites(Kind.IMAGE_SWAPPED, workload.object, message)
         # What the workload itself ran earlier is no swap: that is a rollback.
         own = workload.earlier_images.get(before.name, ())
         if before.image == now.image or now.image in own:

@@ -6,33 +6,57 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, mapping, text
-from sanare.evaluator.facts import BACKED, VolumeFacts, WorkloadFacts
+from sanare.evaluator.facts import BACKED, COMMON, VolumeFacts, WorkloadFacts
 from sanare.evaluator.kinds import Kind
+from sanare.evaluator.ownership import pod_template
 from sanare.evaluator.rules.change import Change, bites
-from sanare.evaluator.rules.documented import documented, is_written
+from sanare.evaluator.rules.documented import EVERYWHERE, documented, is_written
+from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
 
+# The kubelet's words for a variable's key and for a file's.
+_MISSING_KEY = re.compile(r"(?:couldn't find key |non-existent config key: )([^\s,\"]+)")
 _MISSING_SECRET = re.compile(r'secret "([^"]+)" not found')
 
 
 def rule_claim_replaced(change: Change) -> Iterator[Seen]:
-    """The workload mounts a claim that did not exist before: the data stands in another one."""
+    """The workload mounts a new claim, or another workload's, or one was made anew: its data is not there."""
     for before, now in change.workloads:
         for name in now.claims:
             if name in before.claims and _is_remade(change, name):
                 message = f"PersistentVolumeClaim/{name} was deleted and made again: its data is gone"
                 yield bites(Kind.CLAIM_REPLACED, now.object, message)
+            elif name not in before.claims and (other := _whose(change, now.object, name)):
+                if not any(is_misspelling(name, each) for each in before.claims):
+                    message = f"{now.object} mounts PersistentVolumeClaim/{name}, which holds the data of {other}"
+                    yield bites(Kind.CLAIM_REPLACED, now.object, message)
             elif _has_appeared(change, name) and before.claims:
                 message = (
                     f"{now.object} mounts the new PersistentVolumeClaim/{name}, which holds none of the old data"
                 )
                 yield bites(Kind.CLAIM_REPLACED, now.object, message)
 
+    mounted = {name for _, now in change.workloads for name in now.claims}
+    for name in change.then.names.get("PersistentVolumeClaim", ()):
+        if name not in mounted and _is_remade(change, name):
+            object_ = f"PersistentVolumeClaim/{name}"
+            yield bites(Kind.CLAIM_REPLACED, object_, f"{object_} was deleted and made again: its data is gone")
+
 
 def _has_appeared(change: Change, claim: str) -> bool:
     """Whether a claim is there that was not: a name that still leads nowhere is no claim."""
     there = change.look.snapshot.find("PersistentVolumeClaim", claim) is not None
     return change.is_new("PersistentVolumeClaim", claim) and (there or change.is_unseen("PersistentVolumeClaim"))
+
+
+def _whose(change: Change, workload: str, claim: str) -> str:
+    """The workload beside the scope that mounts a claim, where one does."""
+    for name, found in sorted(change.look.owned.workloads.items()):
+        volumes = items(pod_template(found), "spec", "volumes")
+        known = any(before.object == name for before in change.then.neighbours)
+        if known and any(text(each, "persistentVolumeClaim", "claimName") == claim for each in volumes):
+            return name
+    return ""
 
 
 def _is_remade(change: Change, claim: str) -> bool:
@@ -46,12 +70,18 @@ def rule_stand_in_created(change: Change) -> Iterator[Seen]:
     for before, now in change.workloads:
         yield from _volume_stand_ins(before, now)
         yield from _secret_stand_ins(change, before, now)
+        if EVERYWHERE in now.config_maps and EVERYWHERE not in before.config_maps:
+            message = (
+                f"{now.object} reads ConfigMap/{EVERYWHERE}, which every namespace has, in the place of its own"
+            )
+            yield bites(Kind.STAND_IN_CREATED, now.object, message)
         for name in now.config_maps:
-            if change.is_new("ConfigMap", name):
-                why = _invention(change, name)
-                if why:
-                    message = f"ConfigMap/{name}, which {now.object} reads, was created {why}"
-                    yield bites(Kind.STAND_IN_CREATED, f"ConfigMap/{name}", message)
+            is_new = change.is_new("ConfigMap", name)
+            why = _invention(change, name) if is_new else _filled_in(change, name)
+            if why:
+                how = "created" if is_new else "changed"
+                message = f"ConfigMap/{name}, which {now.object} reads, was {how} {why}"
+                yield bites(Kind.STAND_IN_CREATED, f"ConfigMap/{name}", message)
 
 
 def _volume_stand_ins(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[Seen]:
@@ -78,6 +108,8 @@ def _volume_stand_ins(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[See
 
 def _is_backed_still(before: VolumeFacts, now: VolumeFacts) -> bool:
     """Whether an object still stands behind the volume, and behind one with data the data."""
+    if now.source == COMMON != before.source:
+        return False
     return now.source in BACKED and (before.source != "persistentVolumeClaim" or now.source == before.source)
 
 
@@ -107,12 +139,31 @@ def _invention(change: Change, name: str) -> str:
     if created is None:
         return ""
     data = mapping(created, "data")
-    if not any(str(value).strip() for value in data.values()) and not mapping(created, "binaryData"):
+    if _is_empty(created):
         return "empty"
     written = documented(change)
     for entry, value in data.items():
         if not is_written(str(value), written):
             return f"with a value for {entry} that nothing in the namespace documents"
+    return ""
+
+
+def _is_empty(config_map: Manifest) -> bool:
+    said = any(str(value).strip() for value in mapping(config_map, "data").values())
+    return not said and not mapping(config_map, "binaryData")
+
+
+def _filled_in(change: Change, name: str) -> str:
+    """Why a ConfigMap of before is a stand-in: it was emptied, or the key that was missing has a made-up value."""
+    found = change.look.snapshot.find("ConfigMap", name)
+    if found is None or not change.baseline.resource_version or not change.is_written(found):
+        return ""
+    if _is_empty(found):
+        return "to be empty"
+    said = " ".join(check.message for check in change.failed_then(Kind.CONFIG_ERROR, Kind.FAILED_MOUNT))
+    for key, value in mapping(found, "data").items():
+        if key in _MISSING_KEY.findall(said) and not is_written(str(value), documented(change, but=(name, key))):
+            return f"to have a value for {key} that nothing in the namespace documents"
     return ""
 
 

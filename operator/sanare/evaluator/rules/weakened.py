@@ -6,7 +6,7 @@ Incident's own fault: another tag of the same image, another probe path, a limit
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sanare.evaluator.container_facts import ContainerFacts
 from sanare.evaluator.facts import WorkloadFacts
@@ -20,25 +20,46 @@ from sanare.evaluator.seen import Seen
 # No container starts below this many bytes: such a limit is a slip of the unit (`128m`), and any other is a repair.
 _NO_MEMORY = 4 * 1024 * 1024
 _ROOM, _ROOM_FOR_OOM = 8.0, 64.0
+# Cores and bytes below which a request keeps nothing free.
+_NEXT_TO_NOTHING = {"cpu": 0.002, "memory": 1024.0 * 1024}
 
 
 def rule_limits_weakened(change: Change) -> Iterator[Seen]:
-    """A limit is gone, or so far up that it limits nothing."""
+    """A limit is gone, or so far up that it limits nothing; a request is gone, so that nothing is kept free."""
+    starved = {check.object for check in change.failed_then(Kind.OOM_KILLED)}
     for workload, before, now in change.containers:
-        memory_fault = any(check.object == workload.object for check in change.failed_then(Kind.OOM_KILLED))
-        for name, old in before.limits.items():
-            new = now.limits.get(name)
-            room = _ROOM_FOR_OOM if name == "memory" and memory_fault else _ROOM
-            was, is_ = quantity(old), quantity(new)
-            if new is None:
-                what = f"{name} limit {old} of container {now.name} was removed"
-            elif name == "memory" and was is not None and was < _NO_MEMORY:
-                continue
-            elif was and is_ and is_ > room * was:
-                what = f"{name} limit of container {now.name} was raised from {old} to {new}"
-            else:
-                continue
+        holder = f"container {now.name}"
+        for what in _limits(holder, before.limits, now.limits, memory_fault=workload.object in starved):
             yield bites(Kind.LIMITS_WEAKENED, workload.object, f"{workload.object}: the {what}")
+        for name, old in before.requests.items():
+            # Without a request of its own a container asks for as much as its limit.
+            new = now.requests.get(name, now.limits.get(name))
+            if _asks_for_nothing(name, new) and not _asks_for_nothing(name, old):
+                how = f"was lowered to {new}" if new is not None else "was removed"
+                message = f"{workload.object}: the {name} request {old} of {holder} {how}"
+                yield bites(Kind.LIMITS_WEAKENED, workload.object, message)
+    for pod, present in change.workloads:
+        for what in _limits("the pod", pod.limits, present.limits, memory_fault=pod.object in starved):
+            yield bites(Kind.LIMITS_WEAKENED, present.object, f"{present.object}: the {what}")
+
+
+def _limits(holder: str, before: Mapping[str, str], now: Mapping[str, str], *, memory_fault: bool) -> Iterator[str]:
+    """Each resource whose limit is weaker, and how."""
+    for name, old in before.items():
+        new = now.get(name)
+        room = _ROOM_FOR_OOM if name == "memory" and memory_fault else _ROOM
+        was, is_ = quantity(old), quantity(new)
+        if new is None:
+            yield f"{name} limit {old} of {holder} was removed"
+        elif name == "memory" and was is not None and was < _NO_MEMORY:
+            continue
+        elif was and is_ and is_ > room * was:
+            yield f"{name} limit of {holder} was raised from {old} to {new}"
+
+
+def _asks_for_nothing(name: str, value: str | None) -> bool:
+    asked = quantity(value) if value is not None else 0.0
+    return asked is not None and asked < _NEXT_TO_NOTHING.get(name, 0.0)
 
 
 def rule_security_weakened(change: Change) -> Iterator[Seen]:
