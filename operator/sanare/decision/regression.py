@@ -103,16 +103,33 @@ def is_recurrence(later: Incident, earlier: Incident) -> bool:
     return inside and proved <= first.taken_at and Subject.of(later).overlaps(Subject.of(earlier))
 
 
-def failing_again(verdict: Verdict, false_repairs: Collection[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class OnPurpose:
+    """Words for failures that people bring about on purpose once a repair is done.
+
+    Attributes:
+        changes: what rules call a false repair.
+        removals: those of them after which nothing runs, or less.
+        absences: what fails because nothing runs. It counts where no removal explains it.
+    """
+
+    changes: Collection[str]
+    removals: Collection[str] = ()
+    absences: Collection[str] = ()
+
+
+def failing_again(verdict: Verdict, purpose: OnPurpose) -> str:
     """What fails of something that was fixed; empty where nothing does.
 
-    What people change afterwards on purpose (a scaling, a deletion, a new image) is no regression, so the kinds of
-    false repairs do not count: only what does not work.
+    What people change afterwards (a scaling, a deletion, a new image) is no regression, and neither is what follows
+    from it: only what does not work.
     """
     if verdict.result is not Result.NOT_FIXED:
         return ""
-    failed = (check for check in verdict.checks if check.result is CheckResult.FAILED)
-    return next((check.message for check in failed if check.kind not in false_repairs), "")
+    failed = [check for check in verdict.checks if check.result is CheckResult.FAILED]
+    is_removed = any(check.kind in purpose.removals for check in failed)
+    meant = {*purpose.changes, *(purpose.absences if is_removed else ())}
+    return next((check.message for check in failed if check.kind not in meant), "")
 
 
 def told_repair(attempt: Attempt) -> str:

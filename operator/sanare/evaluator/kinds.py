@@ -106,6 +106,12 @@ _ORDER = {kind: position for position, kind in enumerate(Kind)}
 # The kinds whose words say that a repair is none.
 FALSE_REPAIRS = frozenset(kind.value for kind in Kind if kind.is_false_repair)
 
+# After these nothing runs, or less; and what fails where nothing runs.
+REMOVALS = frozenset({Kind.DELETED.value, Kind.SCALED_DOWN.value})
+ABSENCES = frozenset(
+    kind.value for kind in (Kind.TARGET_MISSING, Kind.NO_REPLICAS, Kind.SELECTOR_MATCHES_NOTHING, Kind.NO_ENDPOINTS)
+)
+
 # Why something could not be looked at, by the word that the reason begins with.
 _BLINDNESS = {"Forbidden": Kind.FORBIDDEN, "Timeout": Kind.TIMEOUT, "NotFound": Kind.NOT_FOUND, "Empty": Kind.EMPTY}
 

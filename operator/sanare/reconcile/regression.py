@@ -7,8 +7,8 @@ from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
 from sanare.api.status import ConditionType, Recurrence, Result
 from sanare.decision.ladder import standing_attempt
-from sanare.decision.regression import failing_again, is_recurrence, told_repair
-from sanare.evaluator.kinds import FALSE_REPAIRS
+from sanare.decision.regression import OnPurpose, failing_again, is_recurrence, told_repair
+from sanare.evaluator.kinds import ABSENCES, FALSE_REPAIRS, REMOVALS
 from sanare.kube.events import Happening
 from sanare.kube.status import fetch_incident
 from sanare.reconcile.chronicle import Chronicle
@@ -18,13 +18,15 @@ from sanare.reconcile.watchlist import Watchlist
 from sanare.text import one_line
 
 _log = telemetry.logger(__name__)
+_ON_PURPOSE = OnPurpose(FALSE_REPAIRS, REMOVALS, ABSENCES)
 
 
 async def watch(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: Watchlist) -> None:
     """One look at a repair: what another Incident reports of it, else what the cluster shows.
 
     A failure counts when a second look, the policy's convergeTimeout later, still sees one: a rollout of somebody's
-    fails for a while too. No worker waits for that.
+    fails for a while too. No worker waits for that. A look at which nobody can tell decides nothing: another takes
+    its place while the window is open.
     """
     key = Key.of(chronicle.incident)
     if reporter := watchlist.reported(key):
@@ -40,12 +42,15 @@ async def watch(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: W
         _log.warning("repair cannot be watched", incident=str(key), error=str(error))
         failing = ""
     confirm, now = watchlist.confirm(key), chronicle.now()
-    if not failing:
+    again, until = now + policy.verify.converge_timeout, chronicle.status.watched_until
+    if failing is None and confirm is not None and until is not None and again <= until:
+        watchlist.suspect(key, until=again)
+    elif not failing:
         watchlist.acquit(key)
     elif confirm is not None and confirm <= now:
         await _regressed(chronicle, "TargetFailing", failing)
     elif confirm is None:
-        watchlist.suspect(key, until=now + policy.verify.converge_timeout)
+        watchlist.suspect(key, until=again)
 
 
 async def _find(kit: Kit, namespace: str, name: str) -> Incident | None:
@@ -55,11 +60,11 @@ async def _find(kit: Kit, namespace: str, name: str) -> Incident | None:
         return None
 
 
-async def _failing(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> str:
-    """What fails at one look."""
+async def _failing(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> str | None:
+    """What fails at one look; None where nobody can tell."""
     baseline = await load_baseline(kit, chronicle.incident)
     verdict, _ = await kit.evaluator.judge_now(chronicle.incident, policy, baseline)
-    return failing_again(verdict, FALSE_REPAIRS)
+    return None if verdict.result is Result.UNVERIFIED else failing_again(verdict, _ON_PURPOSE)
 
 
 async def _regressed(chronicle: Chronicle, reason: str, message: str) -> None:

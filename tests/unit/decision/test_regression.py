@@ -9,7 +9,7 @@ import pytest
 
 from sanare.api.incident import Incident
 from sanare.api.status import BaselineRef, CheckOutcome, CheckResult, ConditionType, Mutation, Outcome, Result
-from sanare.decision.regression import decide_watch, failing_again, is_recurrence, looks, told_repair
+from sanare.decision.regression import OnPurpose, decide_watch, failing_again, is_recurrence, looks, told_repair
 from sanare.decision.step import Wait, Watch
 from tests.unit.incidents import DIGEST, T0, attempt, incident, minutes, verdict
 
@@ -131,6 +131,7 @@ def test_a_new_incident_is_a_recurrence(found: Incident, earlier: Incident, expe
 
 SCALED = CheckOutcome(name="scale", result=CheckResult.FAILED, kind="ScaledDown", message="web was scaled down")
 CRASH = CheckOutcome(name="containers", result=CheckResult.FAILED, kind="Crash", message="web crashes")
+EMPTY = CheckOutcome(name="rollout", result=CheckResult.FAILED, kind="NoReplicas", message="nothing runs")
 
 
 @pytest.mark.parametrize(
@@ -139,13 +140,26 @@ CRASH = CheckOutcome(name="containers", result=CheckResult.FAILED, kind="Crash",
         (Result.NOT_FIXED, (CRASH,), "web crashes"),
         (Result.NOT_FIXED, (SCALED,), ""),
         (Result.NOT_FIXED, (SCALED, CRASH), "web crashes"),
+        (Result.NOT_FIXED, (SCALED, EMPTY), ""),
+        (Result.NOT_FIXED, (EMPTY,), "nothing runs"),
+        (Result.NOT_FIXED, (SCALED, EMPTY, CRASH), "web crashes"),
         (Result.UNVERIFIED, (), ""),
         (Result.FIXED, (), ""),
     ],
-    ids=["what does not work", "what people changed on purpose", "both", "unknown", "well"],
+    ids=[
+        "what does not work",
+        "what people changed on purpose",
+        "both",
+        "what follows from that",
+        "the same where nobody changed it",
+        "something else beside it",
+        "unknown",
+        "well",
+    ],
 )
 def test_a_regression_is_what_does_not_work(result: Result, checks: tuple[CheckOutcome, ...], words: str) -> None:
-    assert failing_again(verdict(result).model_copy(update={"checks": checks}), {"ScaledDown"}) == words
+    purpose = OnPurpose({"ScaledDown", "ImageSwapped"}, {"ScaledDown"}, {"NoReplicas"})
+    assert failing_again(verdict(result).model_copy(update={"checks": checks}), purpose) == words
 
 
 def test_the_repair_is_told_with_who_did_what() -> None:
