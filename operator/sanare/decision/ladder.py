@@ -127,13 +127,13 @@ def _broken(
     """What follows on NotFixed."""
     status = incident.status
     reason = status.verdict.reason if status.verdict is not None else ""
-    if last is not None and _owes_undo(policy, last):
+    mode = policy.mode.tighter(incident.spec.mode)
+    if last is not None and mode is not Mode.OBSERVE and _owes_undo(policy, last):
         return Undo(last)
     if is_target_gone(incident):
         return Finish(Outcome.TARGET_GONE, f"{reason}; nothing is left to repair")
     if escalated == NOT_REPRODUCED:
         return Reopen(f"it shows now: {reason}")
-    mode = policy.mode.tighter(incident.spec.mode)
     if mode is Mode.OBSERVE or escalated:
         return _recheck_or_wait(now, checked)
     if status.proposal is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from sanare.api.manifest import Manifest, text
 from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
 from sanare.api.verdict import MAX_CHECKS
+from sanare.evaluator.health import desired_pods
 from sanare.evaluator.kinds import Kind
-from sanare.evaluator.look import Look, is_ready, moment
+from sanare.evaluator.look import Look, is_ready
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 from sanare.text import one_line
 
@@ -20,12 +20,11 @@ _RECREATING = ("Deployment/", "StatefulSet/", "DaemonSet/", "ReplicaSet/", "Repl
 
 @dataclass(frozen=True, slots=True)
 class Disruption:
-    """One pod that was deleted so that its successor is judged. `at` is when."""
+    """One pod that was deleted so that its successor is judged."""
 
     workload: str
     pod: str
     uid: str
-    at: datetime
 
 
 def choose_pod(look: Look) -> Manifest | str:
@@ -60,12 +59,15 @@ def _outcome(look: Look, disruption: Disruption, seen: Sequence[Seen]) -> Seen:
 
 
 def _is_replaced(look: Look, disruption: Disruption) -> bool:
-    """Whether the pod is gone or going and a newer one stands. Kubernetes' times are whole seconds, cut off."""
+    """Whether the pod is gone or going and there are as many as should be without it.
+
+    There were as many when it was deleted, so that one of them is its successor. Times of creation would not tell:
+    they are of the API server's clock.
+    """
     current = look.owned.current(disruption.workload)
-    since = disruption.at.replace(microsecond=0)
-    made = [moment(pod, "metadata", "creationTimestamp") for pod in current]
     remains = any(text(pod, "metadata", "uid") == disruption.uid for pod in current)
-    return not remains and any(at is not None and at >= since for at in made)
+    wanted = desired_pods(look.owned.workloads.get(disruption.workload, {}))
+    return not remains and len(current) >= max(wanted, 1)
 
 
 def withheld(verdict: Verdict, workload: str, why: str) -> Verdict:

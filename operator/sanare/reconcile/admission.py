@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 from sanare import errors
@@ -16,7 +15,7 @@ from sanare.kube.events import Happening
 from sanare.kube.records import read_record, record_name, save_record
 from sanare.kube.resources import BY_KIND
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.kit import Kit, evaluate, load_baseline
+from sanare.reconcile.kit import Kit, digest_of, evaluate, load_baseline
 from sanare.reconcile.regression import recall, told_recurrence
 from sanare.reconcile.watchlist import Watchlist
 from sanare.text import one_line
@@ -56,7 +55,7 @@ async def admit(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: W
         await _take_baseline(kit, chronicle, policy)
         await recall(kit, chronicle, watchlist)
     else:
-        await load_baseline(kit, chronicle.incident)  # one that somebody removed is told here, once
+        await load_baseline(kit, chronicle.incident)  # one that somebody removed or replaced is told here, once
     again = told_recurrence(chronicle)
     chronicle.condition(ConditionType.ACCEPTED, "True", "Accepted", f"policy, actor and targets are usable{again}")
     await chronicle.commit()
@@ -68,7 +67,7 @@ async def admit(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: W
 async def _take_baseline(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> None:
     baseline, verdict = await kit.evaluator.capture(chronicle.incident, policy)
     store, data = await _save_baseline(kit.kube, chronicle.incident, baseline)
-    digest = f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"
+    digest = digest_of(data)
     now = chronicle.now()
     chronicle.change(
         baseline=BaselineRef(taken_at=now, store=store, digest=digest, summary=_summary(baseline)),

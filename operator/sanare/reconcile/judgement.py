@@ -59,7 +59,7 @@ async def _verify(kit: Kit, chronicle: Chronicle, policy: PolicySpec, attempt: A
     since = max((mutation.at for mutation in attempt.mutations), default=attempt.started_at)
     disruption = None
     if (tried := attempt.durability) is not None and tried.state is DurabilityState.DELETED:
-        disruption, since = Disruption(tried.workload, tried.pod, tried.uid, tried.at), tried.at
+        disruption, since = Disruption(tried.workload, tried.pod, tried.uid), tried.at
         policy = _held_for_durability(policy)
     verdict, _ = await kit.evaluator.verify(
         chronicle.incident,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import Protocol
@@ -55,7 +56,7 @@ class Kit:
 
 
 async def load_baseline(kit: Kit, incident: Incident) -> Baseline:
-    """The baseline that status names. Raises InvalidIncident where somebody removed it."""
+    """The baseline that status names. Raises InvalidIncident where somebody removed or replaced it."""
     return await read_baseline(kit.kube, incident)
 
 
@@ -70,7 +71,17 @@ async def read_baseline(kube: KubeClient, incident: Incident) -> Baseline:
         raise errors.InvalidIncident(
             "BaselineMissing", f"IncidentRecord/{ref.store} is gone; create the Incident anew"
         ) from error
+    if digest_of(record.data) != ref.digest:
+        raise errors.InvalidIncident(
+            "BaselineChanged",
+            f"IncidentRecord/{ref.store} is not the one whose digest status names; create the Incident anew",
+        )
     return Baseline.parse(json.loads(record.data))
+
+
+def digest_of(data: str) -> str:
+    """The digest by which status names a record's text."""
+    return f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"
 
 
 async def evaluate(

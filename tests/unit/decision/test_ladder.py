@@ -109,6 +109,12 @@ CASES = (
         step.Undo(attempt(undone=False)),
     ),
     Case(
+        "but nothing is put back where it was tightened to Observe meanwhile",
+        incident(attempts=(attempt(undone=False),), spec=OBSERVE),
+        step.Recheck(),
+        after=2,
+    ),
+    Case(
         "partial progress is kept for the next attempt",
         incident(attempts=(PARTIAL,)),
         step.Act(REFLECT, 2, True),

@@ -15,7 +15,17 @@ from sanare.evaluator.judge import assess, look_at, verdict_of
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look
 from sanare.evaluator.snapshot import Answer
-from tests.unit.evaluator.namespace import NOW, Namespace, baseline_of, incident, pod, shop
+from tests.unit.evaluator.namespace import (
+    NOW,
+    Namespace,
+    baseline_of,
+    endpoints,
+    incident,
+    pod,
+    service,
+    shop,
+    workload,
+)
 
 POLICY = PolicySpec()
 AFTER = NOW + timedelta(seconds=10)
@@ -30,7 +40,7 @@ def deleted(namespace: Namespace) -> Disruption:
     chosen = choose_pod(look(namespace))
     assert not isinstance(chosen, str)
     name, uid = text(chosen, "metadata", "name"), text(chosen, "metadata", "uid")
-    return Disruption("Deployment/web", name, uid, NOW)
+    return Disruption("Deployment/web", name, uid)
 
 
 def replaced(namespace: Namespace) -> None:
@@ -97,13 +107,35 @@ def test_what_follows_the_deleted_pod_decides(is_replaced: bool, answers: bool, 
     assert ("connection refused" in verdict.reason) is not answers
 
 
+def outcome(namespace: Namespace, trial: Disruption) -> CheckResult:
+    seen = look(namespace)
+    (told,) = (each for each in with_durability(seen, trial, assess(seen)) if each.name == "durability")
+    return told.result
+
+
+def test_a_successor_counts_whatever_the_clocks_say() -> None:
+    namespace = shop()
+    trial = deleted(namespace)
+    replaced(namespace)
+    namespace.objects["Pod"][0]["metadata"]["creationTimestamp"] = (NOW - timedelta(minutes=5)).isoformat()
+    assert outcome(namespace, trial) is CheckResult.PASSED
+
+
+def test_a_sibling_is_no_successor() -> None:
+    namespace = Namespace().add(
+        *workload("web", replicas=2), service("web"), endpoints("web", "web-1-0", "web-1-1")
+    )
+    trial = deleted(namespace)
+    del namespace.objects["Pod"][0]
+    namespace.objects["Pod"][0]["metadata"]["creationTimestamp"] = AFTER.isoformat()
+    assert outcome(namespace, trial) is CheckResult.FAILED
+
+
 def test_what_cannot_be_seen_is_unknown() -> None:
     namespace = shop()
     trial = deleted(namespace)
     namespace.unseen["Pod"] = "Forbidden: no"
-    seen = look(namespace)
-    (told,) = (each for each in with_durability(seen, trial, assess(seen)) if each.name == "durability")
-    assert told.result is CheckResult.UNKNOWN
+    assert outcome(namespace, trial) is CheckResult.UNKNOWN
 
 
 def test_a_durability_that_could_not_be_tried_is_unverified_in_words() -> None:

@@ -14,11 +14,13 @@ from sanare.kube.client import KubeClient
 from sanare.kube.events import EventRecorder
 from sanare.kubectl.gate import Gate
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.kit import Actors, Kit
+from sanare.reconcile.kit import Actors, Kit, digest_of
 from sanare.settings import Settings
 from tests.unit.evaluator.namespace import NOW, baseline_of, shop
-from tests.unit.incidents import DIGEST, T0, incident
+from tests.unit.incidents import T0, incident
 from tests.unit.reconcile.shelf import Shelf
+
+BASELINE = json.dumps(baseline_of(shop()).wire())
 
 
 @dataclass
@@ -40,13 +42,13 @@ class Eyes:
 
 def about(**status: Any) -> Incident:
     """An Incident with a baseline."""
-    return incident(**{"baseline": BaselineRef(taken_at=T0, store="web-baseline-0", digest=DIGEST), **status})
+    ref = BaselineRef(taken_at=T0, store="web-baseline-0", digest=digest_of(BASELINE))
+    return incident(**{"baseline": ref, **status})
 
 
 def with_baseline(shelf: Shelf) -> Shelf:
     """The shelf with the record of the baseline on it."""
-    data = json.dumps(baseline_of(shop()).wire())
-    spec = {"type": "Baseline", "incident": "web", "part": 0, "data": data}
+    spec = {"type": "Baseline", "incident": "web", "part": 0, "data": BASELINE}
     shelf.records["web-baseline-0"] = {"spec": spec}
     return shelf
 

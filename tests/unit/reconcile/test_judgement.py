@@ -47,7 +47,7 @@ async def test_what_followed_the_deleted_pod_is_watched_for_its_own_hold(
     assert after.durability is not None
     assert (after.result, after.durability.state) == (result, state)
     (asked,) = eyes.asked
-    assert asked["disruption"] == Disruption("Deployment/web", "web-1", "u1", minutes(1))
+    assert asked["disruption"] == Disruption("Deployment/web", "web-1", "u1")
     assert (asked["since"], asked["hold"]) == (minutes(1), timedelta(seconds=40))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sanare import telemetry
+from sanare import errors, telemetry
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Verify
 from sanare.api.status import (
@@ -21,6 +21,7 @@ from sanare.api.status import (
     Verdict,
 )
 from sanare.decision.conditions import find_condition, is_true
+from sanare.reconcile.kit import load_baseline
 from sanare.reconcile.queue import Key
 from sanare.reconcile.regression import recall, told_recurrence, watch
 from sanare.reconcile.watchlist import Watchlist
@@ -84,11 +85,26 @@ async def test_what_fails_again_is_marked_and_the_verdict_keeps_its_words() -> N
         [failing(SCALED), failing(SCALED)],
         [failing(CRASH)],
         [failing(CRASH), verdict(Result.FIXED), failing(CRASH)],
+        [failing(CRASH), verdict(Result.UNVERIFIED)],
     ],
-    ids=["healthy", "unknown", "changed by people", "seen once", "a rollout that ends well"],
+    ids=["healthy", "unknown", "changed by people", "seen once", "a rollout that ends well", "unknown when due"],
 )
 async def test_what_does_not_fail_twice_is_left_as_it_is(looks: list[Verdict]) -> None:
     assert await looked(*looks) == repaired()
+
+
+async def test_a_look_that_can_tell_nothing_acquits_nothing() -> None:
+    seen = await looked(failing(CRASH), verdict(Result.UNVERIFIED), failing(CRASH))
+    assert is_true(seen.status.conditions, ConditionType.REGRESSED)
+
+
+async def test_what_nobody_can_tell_until_the_window_ends_is_left_as_it_is() -> None:
+    ended = repaired().model_copy(update={"status": repaired().status.model_copy(update={"watched_until": NOW})})
+    kit, chronicle = staged(with_baseline(Shelf(ended)), Eyes(verdict(Result.UNVERIFIED)))
+    watched, key = Watchlist(), Key("shop", "web")
+    watched.suspect(key, until=NOW)
+    await watch(kit, chronicle, PolicySpec(), watched)
+    assert watched.confirm(key) is None
 
 
 async def test_a_failure_is_looked_at_again_after_the_time_that_a_cluster_needs() -> None:
@@ -106,6 +122,15 @@ async def test_a_repair_whose_baseline_is_gone_is_not_refused_after_its_end() ->
     await watch(kit, chronicle, PolicySpec(), watched)
     assert shelf.incident == repaired()
     assert watched.confirm(Key("shop", "web")) is None
+
+
+async def test_a_baseline_that_is_not_the_one_taken_is_refused() -> None:
+    shelf = with_baseline(Shelf(about()))
+    shelf.records["web-baseline-0"]["spec"]["data"] += " "
+    kit, chronicle = staged(shelf, Eyes(verdict(Result.FIXED)))
+    with pytest.raises(errors.InvalidIncident, match="not the one whose digest status names") as refused:
+        await load_baseline(kit, chronicle.incident)
+    assert refused.value.reason == "BaselineChanged"
 
 
 class Pair(Shelf):
