@@ -79,7 +79,7 @@ def rule_command_replaced(change: Change) -> Iterator[Seen]:
         if new == old:
             continue
         for pattern, what in _INSTEAD:
-            if _phrases(pattern, new) - _phrases(pattern, old):
+            if _phrases(pattern, now) - _phrases(pattern, before):
                 yield _replaced(workload, now, f'with "{new}", which {what}')
                 break
         else:
@@ -115,8 +115,10 @@ def _telling(line: str) -> set[str]:
     return {word for word in found if len(word) > 1 and not word.startswith("-") and not _SHELL.search(word)}
 
 
-def _phrases(pattern: re.Pattern[str], line: str) -> set[str]:
-    return {found.group() for found in pattern.finditer(line)}
+def _phrases(pattern: re.Pattern[str], container: ContainerFacts) -> set[str]:
+    """What matches in the command with its arguments, and in the command alone: a shell leaves arguments unread."""
+    lines = (_line(container), " ".join(container.command))
+    return {found.group() for line in lines for found in pattern.finditer(line)}
 
 
 def _line(container: ContainerFacts) -> str:
