@@ -1,7 +1,8 @@
-"""With a person: plans, approvals, pauses, and Incidents that cannot be worked on."""
+"""Without a model: plans, approvals, pauses, evidence that comes late, and Incidents that cannot be worked on."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from collections.abc import AsyncIterator, Callable
@@ -177,6 +178,19 @@ async def test_a_target_that_is_deleted_meanwhile_ends_the_incident(arena: Arena
         await decide(journey, waiting, "Approve")
         ended = await journey.until(waiting.metadata.name, *ENDED)
         assert (ended.status.phase, ended.status.outcome) == (Phase.FAILED, Outcome.TARGET_GONE)
+
+
+async def test_evidence_that_comes_late_is_waited_for(arena: Arena) -> None:
+    async with arena.broken("init-typo") as journey:
+        await journey.kubectl("scale", "deployment/fares", "--replicas=0")  # the only one that shows the right word
+        await journey.kubectl("wait", "--for=delete", "pod", "-l", "app=fares", "--timeout=60s")
+        await journey.policy(verify={"convergeTimeout": "80s"})
+        name = await journey.incident()
+        await journey.until(name, holds=lambda incident: incident.status.verdict is not None)
+        await asyncio.sleep(1)
+        await journey.kubectl("scale", "deployment/fares", "--replicas=1")
+        ended = await journey.until(name, *ENDED)
+        assert (ended.status.outcome, len(ended.status.attempts)) == (Outcome.FIXED, 1)
 
 
 def _targets(incident: Incident) -> list[str]:

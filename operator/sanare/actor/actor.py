@@ -69,6 +69,10 @@ KeepUsage = Callable[[Usage], Awaitable[None]]
 class Actor(Protocol):
     """Acts once on a case with the kubectl it is given; bounded by the rung's time-out and the policy's budget."""
 
+    def lacks_evidence(self, case: Case) -> bool:
+        """Whether it could do nothing with the case as it stands, so that it is better looked again first. Pure."""
+        ...
+
     async def act(self, case: Case, kubectl: Kubectl, *, now: datetime, keep: KeepUsage) -> Report:
         """Diagnose and repair. `keep` is awaited with the incident's whole usage after every model call."""
         ...

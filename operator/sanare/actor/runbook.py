@@ -73,6 +73,11 @@ def tried_in_vain(case: Case, plan: Plan) -> int | None:
 class Runbook:
     """Applies a plan; stops at the first command that is refused or fails."""
 
+    def lacks_evidence(self, case: Case) -> bool:
+        """Whether no finding leaves one candidate, or only what an earlier attempt applied in vain."""
+        plan = plan_repairs(case.findings)
+        return not plan.repairs or tried_in_vain(case, plan) is not None
+
     async def act(self, case: Case, kubectl: Kubectl, *, now: datetime, keep: KeepUsage) -> Report:
         """One pass over the case's findings. No model is called, so `keep` has nothing to keep."""
         plan = plan_repairs(case.findings)

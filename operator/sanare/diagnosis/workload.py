@@ -161,6 +161,11 @@ class Workload:
         return min(self._counted("readyReplicas", "numberReady"), self._updated) >= self.wanted
 
     @property
+    def is_proven(self) -> bool:
+        """Whether the present template is seen to run: settled, and not because it should have no pod at all."""
+        return self.is_settled and self.wanted > 0
+
+    @property
     def wanted(self) -> int:
         """How many pods it should have."""
         if text(self.manifest, "kind") == "DaemonSet":

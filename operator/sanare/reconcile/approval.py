@@ -17,7 +17,8 @@ from sanare.kube.events import Happening
 from sanare.kubectl.journal import MemoryJournal
 from sanare.kubectl.plan import PlannedCommand, plan_digest, proposed_action
 from sanare.kubectl.tool import Command, Kubectl, ToolResult
-from sanare.reconcile.attempt import begin, end_turn, grant_for, open_case, take_turn
+from sanare.reconcile.attempt import begin, end_turn, grant_for, take_turn
+from sanare.reconcile.case import open_case
 from sanare.reconcile.chronicle import Chronicle
 from sanare.reconcile.closing import escalate
 from sanare.reconcile.journal import AttemptJournal

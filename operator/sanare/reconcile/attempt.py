@@ -10,16 +10,14 @@ from sanare import errors
 from sanare.actor.actor import Case, End, KeepUsage, Report
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung
-from sanare.api.status import Attempt, AttemptState, ConditionType, Result, Usage
-from sanare.decision.ladder import is_target_gone
+from sanare.api.status import Attempt, AttemptState, ConditionType, Usage
 from sanare.decision.step import Act, Interrupt
-from sanare.diagnosis.diagnose import diagnose
-from sanare.diagnosis.probing import confirm
 from sanare.kube.client import KubeClient
 from sanare.kube.events import Happening
 from sanare.kubectl.gate import Grant
 from sanare.kubectl.tool import Kubectl
 from sanare.memory.episodic import remember
+from sanare.reconcile.case import open_case
 from sanare.reconcile.chronicle import Chronicle
 from sanare.reconcile.journal import (
     STATUS_MUTATIONS,
@@ -28,7 +26,7 @@ from sanare.reconcile.journal import (
     load_journal,
     replace_attempt,
 )
-from sanare.reconcile.kit import Kit, evaluate
+from sanare.reconcile.kit import Kit
 from sanare.text import one_line
 
 GRACE_SECONDS = 30.0  # what an actor has beyond its rung's time-out to end by itself
@@ -83,25 +81,6 @@ async def act(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Act, tra
         report = await take_turn(kit, chronicle, case, kubectl)
     trajectories.keep(chronicle.incident.metadata.uid, report)
     await end_turn(chronicle, step.number, report)
-
-
-async def open_case(kit: Kit, chronicle: Chronicle, policy: PolicySpec, rung: Rung) -> Case | None:
-    """What the actor is given, or None (and the verdict written) where there is nothing to repair."""
-    verdict, snapshot = await evaluate(kit, chronicle, policy)
-    if verdict.result is not Result.NOT_FIXED or is_target_gone(chronicle.incident):
-        await chronicle.commit()
-        return None
-    incident = chronicle.incident
-    snapshot = await confirm(kit.kube, snapshot, incident)
-    return Case(
-        incident=incident,
-        policy=policy,
-        rung=rung,
-        snapshot=snapshot,
-        verdict=verdict,
-        findings=diagnose(snapshot, incident),
-        memory=incident.status.memory,
-    )
 
 
 async def _reflect(kit: Kit, chronicle: Chronicle, case: Case, report: Report) -> Case:

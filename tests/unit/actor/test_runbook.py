@@ -187,3 +187,23 @@ async def test_the_note_fits_into_an_attempt() -> None:
     many = [finding(f"field{n}", f"value{n}") for n in range(40)]
     report = await act(FakeKubectl(), *many)
     assert len(report.note.encode()) <= 300
+
+
+@pytest.mark.parametrize(
+    ("findings", "lacks"),
+    [
+        pytest.param((), True, id="nothing found"),
+        pytest.param((finding(missing="no neighbour runs it"),), True, id="nothing that fits"),
+        pytest.param((finding(confidence=Confidence.LOW),), True, id="a weak guess"),
+        pytest.param((finding(),), False, id="one candidate"),
+        pytest.param((finding(), finding("port", missing="which?")), False, id="one candidate, one riddle"),
+    ],
+)
+def test_it_is_better_looked_again_while_nothing_may_be_applied(findings: tuple[Finding, ...], lacks: bool) -> None:
+    assert Runbook().lacks_evidence(case(*findings)) is lacks
+
+
+def test_what_was_applied_in_vain_is_no_evidence() -> None:
+    note = f"plan {plan_repairs([finding()]).digest}: image -> new"
+    assert Runbook().lacks_evidence(case(finding(), attempts=[attempt("NotFixed", note)]))
+    assert not Runbook().lacks_evidence(case(finding(), attempts=[attempt("Unverified", note)]))

@@ -90,6 +90,9 @@ def test_an_init_container_s_shell_line_is_repaired_from_a_neighbour() -> None:
             [bad("serv"), app("cart", box("cart", command=["serve"]), state=crashed("x"))],
             id="a neighbour that crashes",
         ),
+        pytest.param(
+            [bad("serv"), app("cart", box("cart", command=["serve"]), replicas=0)], id="a neighbour without a pod"
+        ),
     ],
 )
 def test_doubt_about_a_command_is_said_and_not_repaired(parts: list[App]) -> None:

@@ -70,6 +70,10 @@ class LlmActor:
         """Close the connections to the service."""
         await self._service.close()
 
+    def lacks_evidence(self, case: Case) -> bool:
+        """Never: a model looks for itself."""
+        return False
+
     async def act(self, case: Case, kubectl: Kubectl, *, now: datetime, keep: KeepUsage) -> Report:
         """Diagnose and repair. Every fault of the model, the service or a budget is an `End`, not an exception.
 

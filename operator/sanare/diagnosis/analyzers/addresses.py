@@ -106,7 +106,7 @@ def _unknown_host(view: View, address: _Address, services: Mapping[str, Manifest
 
 def _asked_by_others(view: View, address: _Address) -> Iterator[tuple[str, str]]:
     for other in view.workloads:
-        if other.ref != address.workload.ref and other.is_settled:
+        if other.ref != address.workload.ref and other.is_proven:
             yield from ((each.url, str(other.ref)) for each in _addresses(other, view.snapshot.namespace))
 
 

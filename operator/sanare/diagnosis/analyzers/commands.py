@@ -84,7 +84,7 @@ def _known(view: View, workload: Workload, container: Container) -> Iterator[tup
             if (old.name, old.image) == (container.name, container.image):
                 yield old.spec, f"ReplicaSet/{text(replica_set, 'metadata', 'name')}"
     for other, neighbour in view.neighbours(workload, container):
-        if other.is_settled and neighbour.group is container.group:
+        if other.is_proven and neighbour.group is container.group:
             yield neighbour.spec, str(other.ref)
 
 

@@ -62,7 +62,7 @@ def _by_neighbours(view: View, workload: Workload, container: Container, limit: 
     for other, neighbour in view.neighbours(workload, container):
         value = text(neighbour.spec, "resources", "limits", "memory")
         same_work = environment_names(view, neighbour) == environment_names(view, container)
-        if other.is_settled and same_work and (parse_bytes(value) or 0) > limit:
+        if other.is_proven and same_work and (parse_bytes(value) or 0) > limit:
             yield value, f"{other.ref} runs the same image with this limit"
 
 

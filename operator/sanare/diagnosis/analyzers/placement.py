@@ -36,7 +36,7 @@ def _of_selector(view: View, workload: Workload, key: str, value: str) -> Findin
             known.setdefault(labels(node)[key], f"Node/{text(node, 'metadata', 'name')} has it")
     for other in view.workloads:
         its = text(other.pod_spec, "nodeSelector", key)
-        if its and other.ref != workload.ref and other.is_settled:
+        if its and other.ref != workload.ref and other.is_proven:
             known.setdefault(its, f"the pods of {other.ref} found a node with it")
     chosen = () if value in known else nearest(value, known)
     pointer = (*workload.path, "nodeSelector", key)
@@ -66,7 +66,7 @@ def _of_user(view: View, workload: Workload, container: Container) -> Finding:
         user = number(neighbour.spec, "securityContext", "runAsUser") or number(
             other.pod_spec, "securityContext", "runAsUser"
         )
-        if user > 0 and other.is_settled:
+        if user > 0 and other.is_proven:
             users.setdefault(user, f"{other.ref} runs the same image as this user")
     pointer = workload.pointer(container, "securityContext")
     old = container.spec.get("securityContext")
@@ -106,7 +106,7 @@ def pauses(view: View) -> Iterator[Finding]:
     """Deployments whose rollout is paused while it is not complete, or that have no pods at all."""
     for workload in view.targets:
         paused = workload.ref.kind == "Deployment" and dig(workload.manifest, "spec", "paused") is True
-        if paused and not (workload.is_settled and workload.wanted):
+        if paused and not workload.is_proven:
             yield _of_pause(workload)
 
 

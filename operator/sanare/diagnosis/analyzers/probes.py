@@ -90,7 +90,7 @@ def _known_paths(view: View, asked: Asked) -> Iterator[tuple[str, str]]:
                 yield path, f"the log of container {asked.container.name} says that it serves {path}"
     for other, container in view.neighbours(asked.workload, asked.container):
         path = text(container.spec, asked.field, "httpGet", "path")
-        if path and other.is_settled:
+        if path and other.is_proven:
             yield path, f"{other.ref} runs the same image and is probed there"
     for field in FIELDS:
         path = text(asked.container.spec, field, "httpGet", "path")

@@ -126,7 +126,7 @@ def _is_claimed(view: View, name: str) -> bool:
 
 def _secrets_in_use(view: View, workload: Workload) -> set[str]:
     """Names of Secrets that pods of a settled workload have; their contents are never looked at."""
-    settled = [w for w in view.workloads if w.ref != workload.ref and w.is_settled]
+    settled = [w for w in view.workloads if w.ref != workload.ref and w.is_proven]
     return {r.name for w in settled for r in references(w) if r.kind == "Secret" and not r.optional}
 
 
@@ -177,5 +177,5 @@ def _key_finding(
 
 def _secret_keys(view: View, reference: Reference) -> set[str]:
     """Keys of that Secret that pods of settled workloads read."""
-    used = (r for w in view.workloads if w.is_settled for r in references(w))
+    used = (r for w in view.workloads if w.is_proven for r in references(w))
     return {r.key for r in used if (r.kind, r.name) == ("Secret", reference.name) and r.key}

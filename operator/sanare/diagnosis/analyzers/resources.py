@@ -54,7 +54,7 @@ def _of_request(view: View, workload: Workload, container: Container, resource: 
 def _amounts(view: View, workload: Workload, container: Container, resource: str) -> Iterator[tuple[str, str]]:
     for other, neighbour in view.neighbours(workload, container):
         value = text(neighbour.spec, "resources", "requests", resource)
-        if value and other.is_settled:
+        if value and other.is_proven:
             yield value, f"{other.ref} runs the same image with it"
     for key, words in mapping(workload.manifest, "metadata", "annotations").items():
         if not key.startswith("kubectl.kubernetes.io/"):

@@ -119,7 +119,7 @@ def _entries(view: View, workload: Workload, container: Container, name: str) ->
     places = [
         (f"{other.ref} container {c.name}", c)
         for other, c in view.neighbours(workload, container)
-        if other.is_settled
+        if other.is_proven
     ]
     for replica_set in workload.revisions:
         holder = f"ReplicaSet/{text(replica_set, 'metadata', 'name')}"
