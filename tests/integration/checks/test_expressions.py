@@ -63,6 +63,14 @@ FAULTS: list[tuple[str, str, str]] = [
     ("nested macros", "web.a.all(x, web.b.exists(y, x == y))", ""),
     ("no syntax", "web.spec.replicas >", "Syntax error"),
     ("no object", "api.spec.replicas > 0", "api: no object is read as that"),
+    ("a type", "type(web.spec) == map && web.a.existsOne(x, x == 1)", ""),
+    (
+        "functions in every form",
+        "size(web.a) > 1 && web.b.startsWith('x') && timestamp(web.c).getHours() > 1 && int('1') in [1, -1]",
+        "",
+    ),
+    ("no function", "quantity(web.spec.memory) > 1", "quantity: there is no such function"),
+    ("no such method", "web.metadata.name.lowerAscii() == 'web'", "lowerAscii: there is no such function"),
 ]
 
 

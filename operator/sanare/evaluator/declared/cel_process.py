@@ -19,19 +19,33 @@ from typing import Any
 CPU_SECONDS = 2
 MEMORY_BYTES = 128 * 1024 * 1024  # of address space, of which interpreter and library take about 25 MiB
 _WORDS = 300
+# In which ways a function may be called, told by one call of each.
+_CALLS = (
+    "{}()",
+    "{}('')",
+    "{}(1)",
+    "''.{}()",
+    "''.{}('')",
+    "timestamp('2020-01-01T00:00:00Z').{}()",
+    "duration('1s').{}()",
+    "optional.{}()",
+    "optional.{}(1)",
+)
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """The value of `expression` over `variables`; without them, the variables that it refers to.
+    """The value of `expression` over `variables`; without them, the names that the library does not know: variables
+    that it `refers` to and functions that it `calls`.
 
     `error` says why there is none; its `sort` is `parse`, `missing` (a field that is not there) or `evaluation`.
     """
     try:
-        program = _library().compile(request["expression"])
+        library = _library()
+        program = library.compile(request["expression"])
     except Exception as error:  # the library raises many kinds
         return {"error": _said(error), "sort": "parse"}
     if "variables" not in request:
-        return {"refers": sorted(program.references()["variables"])}
+        return _strange(library, program.references())
     try:
         value = program.execute(request["variables"])
     except (KeyError, IndexError) as error:
@@ -41,6 +55,30 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"value": value}
     return {"error": f"its value is a {type(value).__name__}, not a boolean", "sort": "evaluation"}
+
+
+def _strange(library: ModuleType, references: dict[str, list[str]]) -> dict[str, Any]:
+    """What of an expression has to be given to it, or does not exist.
+
+    The library does not tell its functions, and calls one that is called in no way it knows undefined.
+    """
+    functions = (name for name in references["functions"] if name.isidentifier() and name[0] != "_")
+    return {
+        "refers": sorted(name for name in references["variables"] if not _knows(library, [name])),
+        "calls": sorted(n for n in functions if not _knows(library, [call.format(n) for call in _CALLS])),
+    }
+
+
+def _knows(library: ModuleType, expressions: list[str]) -> bool:
+    """Whether one of the expressions means something to the library."""
+    for expression in expressions:
+        try:
+            library.compile(expression).execute({})
+        except Exception as error:
+            if str(error).startswith("Undefined variable or function"):
+                continue
+        return True
+    return False
 
 
 def _library() -> ModuleType:

@@ -26,7 +26,7 @@ AT_ONCE = 2  # processes of one operator: each may take what `cel_process` allow
 _OBJECT_BYTES = 256 * 1024
 _ARGV = (sys.executable, "-I", "-m", "sanare.evaluator.declared.cel_process")
 # The variable that a macro binds: `list.all(x, ...)`.
-_BOUND = re.compile(r"\b(?:all|exists|exists_one|map|filter|bind)\(\s*(\w+)\s*,")
+_BOUND = re.compile(r"\b(?:all|exists|exists_one|existsOne|map|filter)\(\s*(\w+)\s*,")
 _SORTS = {"missing": Kind.EMPTY}
 
 
@@ -80,7 +80,7 @@ async def evaluate(expression: str, variables: Mapping[str, Manifest]) -> Value 
 
 
 async def fault(check: CelCheck) -> str:
-    """What is wrong with an expression before anything is looked at: it does not parse, or names no object."""
+    """What is wrong with an expression before anything is looked at: it does not parse, or names what is not there."""
     answer = await _run({"expression": check.expression})
     if isinstance(answer, Reply):
         return answer.failure if answer.unknown is Kind.UNKNOWN else ""
@@ -88,7 +88,10 @@ async def fault(check: CelCheck) -> str:
         return one_line(text(answer, "error"), 300)
     known = {each.variable for each in check.objects} | set(_BOUND.findall(check.expression))
     strange = sorted(set(map(str, answer.get("refers") or ())) - known)
-    return f"{', '.join(strange)}: no object is read as that" if strange else ""
+    if strange:
+        return f"{', '.join(strange)}: no object is read as that"
+    missing = [str(name) for name in answer.get("calls") or ()]
+    return f"{', '.join(missing)}: there is no such function, or none with these arguments" if missing else ""
 
 
 async def _run(request: Mapping[str, Any]) -> Mapping[str, Any] | Reply:
