@@ -13,7 +13,7 @@ from sanare.api.manifest import Manifest, items, mapping, number, owners, text
 from sanare.evaluator.containers import creation_failure, newest, pod_faults
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, condition, event_moment, is_ready, moment
-from sanare.evaluator.ownership import follows_template, is_terminating
+from sanare.evaluator.ownership import containers, follows_template, is_terminating
 from sanare.evaluator.reach import declared_probes
 from sanare.evaluator.seen import Seen, failed, passed, unknown
 
@@ -273,10 +273,13 @@ def _ran_since(look: Look, job: Manifest | None) -> bool:
     return bool(look.baseline and created and created >= look.baseline.taken_at.replace(microsecond=0))
 
 
+_PROGRAM = ("name", "image", "command", "args", "env", "envFrom")
+
+
 def _is_made_from(job: Manifest | None, cron_job: Manifest) -> bool:
     """Whether a Job runs what its CronJob's template says: anybody can make one that names it as the owner."""
     programs = [
-        [[one.get(field) for field in ("name", "image", "command", "args")] for one in items(spec, "containers")]
+        [[one.get(field) for field in _PROGRAM] for one, _ in containers({"spec": spec})]
         for spec in (
             mapping(job, "spec", "template", "spec"),
             mapping(cron_job, "spec", "jobTemplate", "spec", "template", "spec"),

@@ -29,15 +29,9 @@ def rule_limits_weakened(change: Change) -> Iterator[Seen]:
     starved = {check.object for check in change.failed_then(Kind.OOM_KILLED)}
     for workload, before, now in change.containers:
         holder = f"container {now.name}"
-        for what in _limits(holder, before.limits, now.limits, memory_fault=workload.object in starved):
+        weaker = list(_limits(holder, before.limits, now.limits, memory_fault=workload.object in starved))
+        for what in weaker or _requests(holder, before, now):
             yield bites(Kind.LIMITS_WEAKENED, workload.object, f"{workload.object}: the {what}")
-        for name, old in before.requests.items():
-            # Without a request of its own a container asks for as much as its limit.
-            new = now.requests.get(name, now.limits.get(name))
-            if _asks_for_nothing(name, new) and not _asks_for_nothing(name, old):
-                how = f"was lowered to {new}" if new is not None else "was removed"
-                message = f"{workload.object}: the {name} request {old} of {holder} {how}"
-                yield bites(Kind.LIMITS_WEAKENED, workload.object, message)
     for pod, present in change.workloads:
         for what in _limits("the pod", pod.limits, present.limits, memory_fault=pod.object in starved):
             yield bites(Kind.LIMITS_WEAKENED, present.object, f"{present.object}: the {what}")
@@ -55,6 +49,14 @@ def _limits(holder: str, before: Mapping[str, str], now: Mapping[str, str], *, m
             continue
         elif was and is_ and is_ > room * was:
             yield f"{name} limit of {holder} was raised from {old} to {new}"
+
+
+def _requests(holder: str, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
+    """Each resource of which nothing is kept free any more; without a request a container asks for its limit."""
+    for name, old in before.requests.items():
+        new = now.requests.get(name, now.limits.get(name))
+        if _asks_for_nothing(name, new) and not _asks_for_nothing(name, old):
+            yield f"{name} request {old} of {holder} was " + ("removed" if new is None else f"lowered to {new}")
 
 
 def _asks_for_nothing(name: str, value: str | None) -> bool:
