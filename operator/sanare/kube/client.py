@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeAlias
-from urllib.parse import quote, unquote, urlencode
+from typing import Any, Literal, Self
 
 import aiohttp
 from kubernetes.aio import client as kubernetes_client
@@ -17,10 +15,8 @@ from kubernetes.aio import config as kubernetes_config
 from sanare import errors
 from sanare.api.manifest import Manifest, items, text
 from sanare.kube.resources import Resource
+from sanare.kube.transport import JsonBody, Method, Redirected, Transport
 from sanare.text import one_line
-
-Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-JsonBody: TypeAlias = Mapping[str, Any] | list[Any] | bytes | None
 
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -110,8 +106,7 @@ class KubeClient:
 
     def __init__(self, configuration: Any, *, timeout: float = 30.0) -> None:
         self._configuration = configuration
-        self._api = kubernetes_client.ApiClient(configuration)
-        self._timeout = timeout
+        self._transport = Transport(configuration, timeout=timeout)
 
     @classmethod
     async def connect(
@@ -129,9 +124,6 @@ class KubeClient:
                 f"no cluster to talk to: set KUBECONFIG to a readable kubeconfig, or run in a pod with a "
                 f"service account ({one_line(str(error), 300)})"
             ) from error
-        configuration.retries = None  # with 0 the library retries a 5xx answer without end
-        configuration.connection_pool_maxsize = 100
-        configuration.trace_configs = [_no_redirects()]
         return cls(configuration, timeout=timeout)
 
     async def __aenter__(self) -> Self:
@@ -142,7 +134,7 @@ class KubeClient:
 
     async def close(self) -> None:
         """Close the connection pool."""
-        await self._api.close()
+        await self._transport.close()
 
     async def credentials(self) -> Credentials:
         """How to reach the same API server as the same identity: for kopf, which has a client of its own."""
@@ -157,8 +149,7 @@ class KubeClient:
             token=key.split(" ", 1)[-1] or None,
         )
 
-    @asynccontextmanager
-    async def stream(
+    def stream(
         self,
         method: Method,
         path: str,
@@ -167,35 +158,9 @@ class KubeClient:
         body: JsonBody = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """One request whose answer the caller reads. Raises Unreachable when there is none in time, Invalid for a
-        redirect, which is not followed, and for a path that leads out of what its beginning names.
-        """
-        _refuse_detours(path)
-        sent = dict(headers or {})
-        parameters: list[Any] = []
-        await self._api.update_params_for_auth(sent, parameters, ["BearerToken"], path, method, body)
-        url = self._configuration.host.rstrip("/") + quote(path, safe="/%:@!$&'()*+,;=~")
-        if query:
-            url += "?" + urlencode(query)
-        limit = self._timeout if timeout is None else timeout
-        try:
-            answer = await self._api.rest_client.request(
-                method,
-                url,
-                headers=sent,
-                body=body,
-                _request_timeout=aiohttp.ClientTimeout(total=limit, connect=10),
-            )
-            response: aiohttp.ClientResponse = answer.response
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise errors.Unreachable(f"{method} {path}: no answer from the API server ({_cause(error)})") from error
-        try:
-            yield response
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise errors.Unreachable(f"{method} {path}: the answer broke off ({_cause(error)})") from error
-        finally:
-            response.close()
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """One request whose answer the caller reads; see Transport.stream."""
+        return self._transport.stream(method, path, query=query, body=body, headers=headers, timeout=timeout)
 
     async def raw(
         self,
@@ -220,7 +185,7 @@ class KubeClient:
                     if size >= limit:
                         break
                 return RawAnswer(response.status, b"".join(chunks)[:limit], response.content_type)
-        except _Redirected as moved:
+        except Redirected as moved:
             return RawAnswer(moved.status, b"", "")
 
     async def request(
@@ -322,36 +287,10 @@ class KubeClient:
         await self.request("DELETE", resource.path(namespace, name), body=body)
 
 
-class _Redirected(errors.Invalid):
-    """The answer is a redirect; its body is not read."""
-
-
-def _refuse_detours(path: str) -> None:
-    """Raise Invalid for a path with `.` or `..` as a segment: URLs are shortened by them before they are sent, so
-    that a request through a proxy would ask the API server itself, as the operator.
-    """
-    plain = unquote(unquote(path)).replace("\\", "/")
-    if any(segment in (".", "..") for segment in plain.split("/")):
-        raise errors.Invalid(f"{one_line(path, 200)}: a path may not contain . or .. as a segment", status=400)
-
-
 def _refuse_path(name: str) -> None:
     """Raise Invalid for a name that Kubernetes gives to nothing, and that would change what a path asks for."""
     if name in ("", ".", "..") or any(sign in name for sign in "/%?#\\"):
         raise errors.Invalid(f"{one_line(name, 100)!r} is no name of an object", status=400)
-
-
-def _no_redirects() -> aiohttp.TraceConfig:
-    """Ends a request at a redirect: the API server sends none, but what it proxies may name any address at all."""
-
-    async def stop(
-        session: aiohttp.ClientSession, context: object, about: aiohttp.TraceRequestRedirectParams
-    ) -> None:
-        raise _Redirected("the answer is a redirect, which is not followed", status=about.response.status)
-
-    trace = aiohttp.TraceConfig()
-    trace.on_request_redirect.append(stop)
-    return trace
 
 
 async def _load_config(configuration: Any, kubeconfig: str | None, context: str | None) -> None:
@@ -370,9 +309,3 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         for line in lines:
             if line.strip():
                 yield line
-
-
-def _cause(error: BaseException) -> str:
-    if isinstance(error, TimeoutError | asyncio.TimeoutError):
-        return "time-out"
-    return one_line(str(error) or type(error).__name__, 200)

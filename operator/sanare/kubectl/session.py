@@ -12,8 +12,9 @@ from urllib.parse import quote
 from sanare import errors
 from sanare.api.manifest import Manifest, Ref, mapping, text, without_managed_fields
 from sanare.errors import Refused
-from sanare.kube.client import KubeClient, Method, RawAnswer
+from sanare.kube.client import KubeClient, RawAnswer
 from sanare.kube.resources import BY_KIND
+from sanare.kube.transport import Method
 from sanare.kubectl.diff import changes
 from sanare.kubectl.facts import Fact, Rule
 from sanare.kubectl.grant import Grant

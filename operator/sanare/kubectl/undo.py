@@ -10,7 +10,8 @@ from typing import Any
 
 from sanare import errors
 from sanare.api.manifest import Manifest, Ref, mapping, text
-from sanare.kube.client import KubeClient, Method, RawAnswer, kube_error
+from sanare.kube.client import KubeClient, RawAnswer, kube_error
+from sanare.kube.transport import Method
 from sanare.kubectl.diff import MISSING, FieldChange, Named, changes
 from sanare.kubectl.journal import Journal, MutationRecord
 from sanare.text import one_line
