@@ -5,6 +5,7 @@ Needs KUBECONFIG with the right to create namespaces, and kubectl on PATH or in 
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import uuid
@@ -212,6 +213,17 @@ async def test_manifests_on_stdin_work(cluster: Cluster, verb: tuple[str, ...]) 
     assert result.ok, result.output
     assert "data.a: 1 -> 2" in [m.summary for m in result.mutations]
     assert (await cluster.get("ConfigMap", "conf"))["data"] == {"a": "2"}
+
+
+@pytest.mark.parametrize("said", ["a > b && c < d", "für 北京", 'a "quote" \\ and \t'])
+async def test_a_patch_finds_the_text_that_stands_there(cluster: Cluster, said: str) -> None:
+    await cluster.kube.create(BY_KIND["ConfigMap"], cluster.namespace, {**CONFIG, "metadata": {"name": "said"}})
+    change = [{"op": "add", "path": "/data/a", "value": said}]
+    assert (await cluster.run("patch", "cm", "said", "--type=json", "-p", json.dumps(change))).ok
+    tested = [{"op": "test", "path": "/data", "value": {"a": said}}, {"op": "add", "path": "/data/b", "value": "2"}]
+    result = await cluster.run("patch", "cm", "said", "--type=json", "-p", json.dumps(tested))
+    assert result.ok, result.output
+    assert (await cluster.get("ConfigMap", "said"))["data"] == {"a": said, "b": "2"}
 
 
 async def test_no_secret_value_is_ever_printed(cluster: Cluster) -> None:
