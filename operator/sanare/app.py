@@ -11,13 +11,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
 import kopf
-import yaml
 from aiohttp import web
 
 from sanare import telemetry
 from sanare.actor.llm.actor import LlmActor, read_prices
 from sanare.actor.roster import Roster
-from sanare.api.policy import PolicySpec
 from sanare.errors import ConfigError, Forbidden, KubeError, NotFound
 from sanare.evaluator.declared.asker import Means
 from sanare.evaluator.evaluator import Evaluator
@@ -27,6 +25,7 @@ from sanare.kube.client import KubeClient
 from sanare.kube.events import EventRecorder
 from sanare.kube.resources import BY_KIND
 from sanare.kubectl.gate import Gate
+from sanare.reconcile.admission import default_policy
 from sanare.reconcile.kit import Kit
 from sanare.reconcile.reconciler import Reconciler
 from sanare.reconcile.workers import Workers
@@ -118,16 +117,6 @@ def find_kubectl(settings: Settings) -> str:
             f"kubectl not found ({settings.kubectl or 'on PATH'}): install it or set SANARE_KUBECTL to its path"
         )
     return found
-
-
-def default_policy(settings: Settings) -> PolicySpec:
-    """The policy of Incidents that name none. Raises ConfigError naming the file and the field."""
-    if settings.default_policy is None:
-        return PolicySpec()
-    try:
-        return PolicySpec.parse(yaml.safe_load(settings.default_policy.read_text()) or {})
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"SANARE_DEFAULT_POLICY={settings.default_policy}: {error}") from error
 
 
 async def preflight(kube: KubeClient, settings: Settings) -> None:

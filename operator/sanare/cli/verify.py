@@ -11,7 +11,6 @@ from typing import Any
 
 from sanare.api.incident import Incident
 from sanare.api.model import to_rfc3339
-from sanare.api.policy import PolicySpec
 from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
 from sanare.cli.people import named_incident
 from sanare.cli.table import Screen, pairs, table
@@ -19,7 +18,7 @@ from sanare.errors import ConfigError
 from sanare.evaluator.declared.asker import Means
 from sanare.evaluator.evaluator import Evaluator
 from sanare.kube.client import KubeClient
-from sanare.reconcile.admission import resolve_policy
+from sanare.reconcile.admission import default_policy, resolve_policy
 from sanare.reconcile.kit import read_baseline
 from sanare.settings import Settings
 
@@ -42,10 +41,11 @@ async def command(kube: KubeClient, arguments: argparse.Namespace) -> int:
             f"incident/{incident.metadata.name} has no baseline yet (phase {incident.status.phase}): "
             "the operator has not looked at it, so there is nothing to compare with"
         )
-    policy = await resolve_policy(kube, incident, PolicySpec())
+    settings = Settings.from_environment()
+    policy = await resolve_policy(kube, incident, default_policy(settings))
     baseline = await read_baseline(kube, incident)
     # Nothing is created for those who only look: what needs a pod is told as Unknown.
-    evaluator = Evaluator(kube, replace(Means.of(Settings.from_environment()), may_create=False))
+    evaluator = Evaluator(kube, replace(Means.of(settings), may_create=False))
     verdict, checks = await evaluator.examine(incident, policy, baseline)
     if arguments.output == "json":
         print(json.dumps(as_json(incident, verdict, checks), indent=2, ensure_ascii=False))

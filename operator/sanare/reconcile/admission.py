@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import yaml
+
 from sanare import errors
 from sanare.api.incident import Incident
 from sanare.api.manifest import mapping
@@ -18,9 +20,20 @@ from sanare.reconcile.chronicle import Chronicle
 from sanare.reconcile.kit import Kit, digest_of, evaluate, load_baseline
 from sanare.reconcile.regression import recall, told_recurrence
 from sanare.reconcile.watchlist import Watchlist
+from sanare.settings import Settings
 from sanare.text import one_line
 
 SUMMARY_BYTES = 1024
+
+
+def default_policy(settings: Settings) -> PolicySpec:
+    """The policy of Incidents that name none. Raises ConfigError naming the file and the field."""
+    if settings.default_policy is None:
+        return PolicySpec()
+    try:
+        return PolicySpec.parse(yaml.safe_load(settings.default_policy.read_text()) or {})
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise errors.ConfigError(f"SANARE_DEFAULT_POLICY={settings.default_policy}: {error}") from error
 
 
 async def resolve_policy(kube: KubeClient, incident: Incident, default: PolicySpec) -> PolicySpec:

@@ -56,7 +56,7 @@ class Kit:
 
 
 async def load_baseline(kit: Kit, incident: Incident) -> Baseline:
-    """The baseline that status names. Raises InvalidIncident where somebody removed or replaced it."""
+    """The baseline that status names. Raises InvalidIncident where somebody removed or replaced it, KubeError."""
     return await read_baseline(kit.kube, incident)
 
 
@@ -76,7 +76,13 @@ async def read_baseline(kube: KubeClient, incident: Incident) -> Baseline:
             "BaselineChanged",
             f"IncidentRecord/{ref.store} is not the one whose digest status names; create the Incident anew",
         )
-    return Baseline.parse(json.loads(record.data))
+    try:
+        return Baseline.parse(json.loads(record.data))
+    except ValueError as error:
+        raise errors.InvalidIncident(
+            "BaselineUnreadable",
+            f"IncidentRecord/{ref.store} is of another version of the operator; create the Incident anew",
+        ) from error
 
 
 def digest_of(data: str) -> str:

@@ -11,6 +11,7 @@ from sanare import errors, telemetry
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Verify
 from sanare.api.status import (
+    BaselineRef,
     CheckOutcome,
     CheckResult,
     ConditionType,
@@ -21,7 +22,7 @@ from sanare.api.status import (
     Verdict,
 )
 from sanare.decision.conditions import find_condition, is_true
-from sanare.reconcile.kit import load_baseline
+from sanare.reconcile.kit import digest_of, load_baseline
 from sanare.reconcile.queue import Key
 from sanare.reconcile.regression import recall, told_recurrence, watch
 from sanare.reconcile.watchlist import Watchlist
@@ -131,6 +132,15 @@ async def test_a_baseline_that_is_not_the_one_taken_is_refused() -> None:
     with pytest.raises(errors.InvalidIncident, match="not the one whose digest status names") as refused:
         await load_baseline(kit, chronicle.incident)
     assert refused.value.reason == "BaselineChanged"
+
+
+async def test_a_baseline_that_this_version_cannot_read_is_refused() -> None:
+    shelf = with_baseline(Shelf(about()))
+    shelf.records["web-baseline-0"]["spec"]["data"] = "{}"
+    ref = BaselineRef(taken_at=NOW, store="web-baseline-0", digest=digest_of("{}"))
+    kit, _ = staged(shelf, Eyes(verdict(Result.FIXED)))
+    with pytest.raises(errors.InvalidIncident, match="another version of the operator"):
+        await load_baseline(kit, about(baseline=ref))
 
 
 class Pair(Shelf):

@@ -80,7 +80,7 @@ async def evaluate(expression: str, variables: Mapping[str, Manifest]) -> Value 
 
 
 async def fault(check: CelCheck) -> str:
-    """What is wrong with an expression before anything is looked at: it does not parse, or names what is not there."""
+    """What is wrong with an expression by itself: it does not parse, or names what is not there."""
     answer = await _run({"expression": check.expression})
     if isinstance(answer, Reply):
         return answer.failure if answer.unknown is Kind.UNKNOWN else ""
