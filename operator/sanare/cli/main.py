@@ -13,6 +13,9 @@ from sanare.cli.arguments import EXIT_ERROR, parser
 from sanare.errors import SanareError
 from sanare.kube.client import KubeClient
 from sanare.settings import Settings
+from sanare.text import clean
+
+_WORDS = 4096  # bytes of an error
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,10 +26,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run()
         return asyncio.run(_command(arguments))
     except SanareError as error:
-        print(f"sanare: {error}", file=sys.stderr)
+        print(told(error), file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
         return 130
+
+
+def told(error: SanareError) -> str:
+    """An error as it is printed: what it quotes may be a stranger's, and is not left to steer a terminal."""
+    return f"sanare: {clean(str(error), _WORDS)}"
 
 
 def _run() -> int:

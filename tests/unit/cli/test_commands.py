@@ -14,7 +14,7 @@ from sanare.api.status import BaselineRef, CheckOutcome, CheckResult, Result
 from sanare.api.verdict import Counts, Progress
 from sanare.cli import diagnose, verify
 from sanare.cli.arguments import EXIT_ERROR, parser
-from sanare.cli.main import main
+from sanare.cli.main import main, told
 from sanare.cli.table import Screen
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.namespace import Survey
@@ -58,6 +58,11 @@ def test_a_wrong_command_line_is_no_verdict(argv: list[str], capsys: pytest.Capt
 def test_no_connection_is_no_verdict_either(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "incident/web", "--kubeconfig", "/nonexistent/kubeconfig"]) == EXIT_ERROR
     assert "set KUBECONFIG to a readable kubeconfig" in capsys.readouterr().err
+
+
+def test_what_an_error_quotes_does_not_steer_the_terminal() -> None:
+    error = errors.InvalidIncident("PolicyNotFound", "RemediationPolicy/\x1b[2J\x1b]0;x\x07shop is not there")
+    assert told(error) == "sanare: RemediationPolicy/shop is not there"
 
 
 def test_each_verdict_has_an_exit_code_of_its_own() -> None:
@@ -186,12 +191,11 @@ def test_findings_as_json_have_the_same_words() -> None:
 @pytest.mark.parametrize(
     ("argv", "flags"),
     [
-        ([], ("-n", "default")),
         (["-n", "shop"], ("-n", "shop")),
         (["-n", "shop", "--context", "a"], ("--context", "a", "-n", "shop")),
-        (["--kubeconfig", "f"], ("--kubeconfig", "f", "-n", "default")),
+        (["--kubeconfig", "f", "-n", "shop"], ("--kubeconfig", "f", "-n", "shop")),
     ],
-    ids=["the default namespace", "a namespace", "a context", "a kubeconfig"],
+    ids=["a namespace", "a context", "a kubeconfig"],
 )
 def test_a_command_that_is_copied_goes_where_was_looked(argv: list[str], flags: tuple[str, ...]) -> None:
     assert diagnose.kubectl_flags(parser().parse_args(["diagnose", *argv])) == flags
@@ -230,6 +234,15 @@ def test_what_cannot_be_diagnosed_is_refused_with_what_can(said: str) -> None:
         diagnose.read_target(said)
 
 
-def test_the_namespace_of_a_command_is_default_unless_it_is_named() -> None:
+def test_a_command_names_no_namespace_of_its_own_accord() -> None:
     found: argparse.Namespace = parser().parse_args(["diagnose"])
-    assert (found.namespace, found.output, found.target) == ("default", "table", "")
+    assert (found.namespace, found.output, found.target) == (None, "table", "")
+
+
+@pytest.mark.parametrize(
+    ("program", "usage"),
+    [("/usr/local/bin/kubectl-sanare", "usage: kubectl sanare"), ("sanare/__main__.py", "usage: sanare")],
+    ids=["the plugin", "the module"],
+)
+def test_the_usage_is_what_a_person_types(program: str, usage: str) -> None:
+    assert parser(program).format_usage().startswith(usage)
