@@ -29,7 +29,12 @@ def conditioned(request: ApiRequest, before: Manifest | None) -> Any:
 
 
 def names_version(request: ApiRequest) -> bool:
-    """Whether the request itself says which version of the object it is for."""
+    """Whether the request itself says which version of the object it is for.
+
+    Of a JSON patch the last operation alone counts: one after it may take the version away again.
+    """
     if isinstance(request.body, list):
-        return any(text(op, "path") == "/metadata/resourceVersion" for op in request.body)
+        last = request.body[-1] if request.body else None
+        sets = text(last, "path") == "/metadata/resourceVersion" and text(last, "op") in ("add", "replace")
+        return sets and bool(text(last, "value"))
     return bool(text(request.body, "metadata", "resourceVersion"))
