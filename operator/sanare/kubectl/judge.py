@@ -234,6 +234,9 @@ def _hardening(before: Manifest, after: Manifest) -> Iterator[Concern]:
     unmounted = [pod.get("automountServiceAccountToken") is False for pod in (before, after)]
     if unmounted == [True, False]:
         yield concern_of(Fact(Rule.SERVICE_ACCOUNT_TOKEN, "removing automountServiceAccountToken", "false"))
+    apart = [pod.get("hostUsers") is False for pod in (before, after)]
+    if apart == [True, False]:
+        yield concern_of(Fact(Rule.SECURITY_CONTEXT, "pod.hostUsers", _told(after.get("hostUsers"))))
     for slot, old, new in _contexts(before, after):
         for key, value in old.items():
             removed = (
@@ -242,6 +245,10 @@ def _hardening(before: Manifest, after: Manifest) -> Iterator[Concern]:
             kept = set(_list(mapping(new, key), "drop")) >= set(_list(mapping(old, key), "drop"))
             if removed or not kept:
                 yield concern_of(Fact(Rule.SECURITY_CONTEXT, f"{slot}.securityContext.{key}", "removed"))
+
+
+def _told(value: object) -> str:
+    return "removed" if value is None else str(value).lower()
 
 
 def _contexts(before: Manifest, after: Manifest) -> Iterator[tuple[str, Manifest, Manifest]]:

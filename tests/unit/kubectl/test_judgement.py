@@ -208,6 +208,14 @@ def test_the_token_stays_unmounted_where_it_was() -> None:
     assert not judge_change("Pod", before, before, LIMITS)
 
 
+@pytest.mark.parametrize("after_", [{}, {"hostUsers": True}], ids=["removed", "true"])
+def test_a_pod_keeps_the_users_of_its_own(after_: dict[str, Any]) -> None:
+    before = {"spec": {"hostUsers": False}}
+    assert judge_change("Pod", before, {"spec": after_}, LIMITS)[0].rule == "SecurityContext"
+    assert not judge_change("Pod", before, before, LIMITS)
+    assert not judge_change("Pod", {"spec": {}}, {"spec": after_}, LIMITS)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "near"),
     [
