@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from sanare import __version__
@@ -19,9 +20,10 @@ class _Parser(argparse.ArgumentParser):
         self.exit(EXIT_ERROR, f"{self.prog}: {message}\n")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole grammar."""
-    top = _Parser(prog="sanare", description="Heals Kubernetes incidents, verified.")
+def parser(program: str = "sanare") -> argparse.ArgumentParser:
+    """The whole grammar; `program` is the file that was started."""
+    prog = "kubectl sanare" if Path(program).name.startswith("kubectl-") else "sanare"
+    top = _Parser(prog=prog, description="Heals Kubernetes incidents, verified.")
     top.add_argument("--version", action="version", version=f"sanare {__version__}")
     verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=_Parser)
     verbs.add_parser("run", help="run the operator (settings come from the environment)")
@@ -73,6 +75,6 @@ def _output(verb: argparse.ArgumentParser, *forms: str) -> None:
 
 
 def _connection(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("-n", "--namespace", default="default", help="the namespace (default: %(default)s)")
+    verb.add_argument("-n", "--namespace", metavar="NAME", help="the namespace (default: the context's)")
     verb.add_argument("--context", metavar="NAME", help="context of the kubeconfig (default: the current one)")
     verb.add_argument("--kubeconfig", metavar="FILE", help="kubeconfig (default: KUBECONFIG, ~/.kube/config)")

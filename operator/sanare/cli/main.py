@@ -12,6 +12,7 @@ from sanare.cli import diagnose, people, verify
 from sanare.cli.arguments import EXIT_ERROR, parser
 from sanare.errors import SanareError
 from sanare.kube.client import KubeClient
+from sanare.kube.contexts import namespace_of_context
 from sanare.settings import Settings
 from sanare.text import clean
 
@@ -20,7 +21,7 @@ _WORDS = 4096  # bytes of an error
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Exit codes: 0 done, 1 a check says no, 2 it cannot be told, 3 usage or connection."""
-    arguments = parser().parse_args(argv)
+    arguments = parser(sys.argv[0]).parse_args(argv)
     try:
         if arguments.verb == "run":
             return _run()
@@ -48,6 +49,7 @@ def _run() -> int:
 
 
 async def _command(arguments: argparse.Namespace) -> int:
+    arguments.namespace = arguments.namespace or namespace_of_context(arguments.kubeconfig, arguments.context)
     async with await KubeClient.connect(kubeconfig=arguments.kubeconfig, context=arguments.context) as kube:
         match arguments.verb:
             case "verify":

@@ -1,7 +1,7 @@
 """The next step of an Incident: Algorithm 1 of the study as a pure function of (status, policy, now).
 
-    decide ──> Admit | Interrupt | Judge | Disrupt | Undo | Act | Propose | Apply | Escalate | Reopen | Finish
-               | Recheck | Watch | Hold | Wait
+    decide ──> Admit | Interrupt | Judge | Disrupt | Undo | Act | Propose | Apply | Disregard | Escalate | Reopen
+               | Finish | Recheck | Watch | Hold | Wait
 
 Nothing here acts. `reconcile` has one function per step, and every step ends with a status from which `decide`
 finds the next one, so that a crash anywhere costs at most the step it fell into.
@@ -31,6 +31,7 @@ from sanare.decision.step import (
     Act,
     Admit,
     Apply,
+    Disregard,
     Disrupt,
     Escalate,
     Finish,
@@ -266,8 +267,17 @@ def _on_proposal(incident: Incident, policy: PolicySpec, *, now: datetime, check
     if approval is not None and approval.decision == "Approve" and approval.digest == proposal.digest:
         rung = choose_rung(incident, policy) or Rung(tier=Tier.HUMAN)
         return Apply(rung, len(incident.status.attempts) + 1)
+    if approval is not None and _is_news(incident):
+        told = f"the decision in spec.approval is about another plan; the one that waits is {proposal.digest}"
+        return Disregard(told)
     wake = _recheck_or_wait(now, checked)
     return Wait(min(wake.until, proposal.expires_at)) if isinstance(wake, Wait) and wake.until else wake
+
+
+def _is_news(incident: Incident) -> bool:
+    """Whether spec changed after it was said that the plan waits."""
+    waiting = find_condition(incident.status.conditions, ConditionType.AWAITING_APPROVAL)
+    return waiting is not None and waiting.observed_generation < incident.metadata.generation
 
 
 def _climb(incident: Incident, policy: PolicySpec, mode: Mode) -> Step:

@@ -68,6 +68,13 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
+class Disregard:
+    """A person decided, and on another plan than the one that waits: say so. The plan waits on."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Escalate:
     """Automatic means end here; a person takes over."""
 
@@ -125,6 +132,7 @@ Step: TypeAlias = (
     | Act
     | Propose
     | Apply
+    | Disregard
     | Escalate
     | Reopen
     | Finish

@@ -14,6 +14,7 @@ from kubernetes.aio import config as kubernetes_config
 
 from sanare import errors
 from sanare.api.manifest import Manifest, items, text
+from sanare.kube.contexts import UNREADABLE
 from sanare.kube.resources import Resource
 from sanare.kube.transport import JsonBody, Method, Redirected, Transport
 from sanare.text import one_line
@@ -119,7 +120,7 @@ class KubeClient:
         configuration = kubernetes_client.Configuration()
         try:
             await _load_config(configuration, kubeconfig, context)
-        except (kubernetes_config.ConfigException, OSError, ValueError) as error:
+        except UNREADABLE as error:
             raise errors.ConfigError(
                 f"no cluster to talk to: set KUBECONFIG to a readable kubeconfig, or run in a pod with a "
                 f"service account ({one_line(str(error), 300)})"

@@ -55,7 +55,8 @@ class MutationRecord:
     def mutation(self) -> Mutation:
         """The line that stands in the Incident's status."""
         name = f"{self.ref}" + (f"/{self.subresource}" if self.subresource else "")
-        told = summarise(self.before, None if self.verb == "delete" else self.after)
+        before, after = (_stated(state, self.subresource) for state in (self.before, self.after))
+        told = summarise(before, None if self.verb == "delete" else after)
         if self.truncated:
             told = "too large to keep"
         if self.status and not self.ok:
@@ -72,6 +73,13 @@ class MutationRecord:
     def parse(cls, data: Mapping[str, Any]) -> Self:
         """The record that `wire` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         return cls(**{**data, "at": datetime.fromisoformat(data["at"]), "ref": Ref(**data["ref"])})
+
+
+def _stated(state: Manifest | None, subresource: str) -> Manifest | None:
+    """The state with what its wire form leaves out: a Scale of no replicas has none to read."""
+    if state is None or subresource != "scale":
+        return state
+    return {**state, "spec": {"replicas": 0, **mapping(state, "spec")}}
 
 
 def fitted(record: MutationRecord, limit: int) -> MutationRecord:

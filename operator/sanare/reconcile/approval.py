@@ -63,7 +63,9 @@ async def propose(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Prop
     if not recording.planned:
         await escalate(chronicle, Escalate("NoPlan", _why_no_plan(report)))
         return
-    await _offer(chronicle, policy, recording.planned, why=f"{case.verdict.reason} {report.note}".strip())
+    await _offer(
+        chronicle, policy, recording.planned, why="; ".join(filter(None, (case.verdict.reason, report.note)))
+    )
 
 
 def _why_no_plan(report: Report) -> str:

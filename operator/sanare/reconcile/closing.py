@@ -1,4 +1,4 @@
-"""Escalate, Finish and Hold: where automatic means end, where the Incident ends, and where a person pauses it."""
+"""Escalate, Finish, Hold and Disregard: where automatic means or the Incident end, and what is told to people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sanare import telemetry
 from sanare.api.status import ConditionType, Outcome
 from sanare.decision.conditions import HEALTHY_ENDS
 from sanare.decision.ladder import standing_attempt
-from sanare.decision.step import Escalate, Finish, Hold, Reopen
+from sanare.decision.step import Disregard, Escalate, Finish, Hold, Reopen
 from sanare.kube.events import Happening
 from sanare.reconcile.chronicle import Chronicle
 
@@ -64,8 +64,18 @@ async def hold(chronicle: Chronicle, step: Hold) -> None:
     await chronicle.commit()
 
 
+async def disregard(chronicle: Chronicle, step: Disregard) -> None:
+    """Tell whoever decided on another plan; the phase stays, so that the right decision still counts."""
+    chronicle.condition(ConditionType.AWAITING_APPROVAL, "True", "OtherPlanDecided", step.message)
+    await chronicle.commit()
+    await chronicle.tell(Happening("OtherPlanDecided", step.message, "Warning"))
+
+
 def _nothing_pending(chronicle: Chronicle) -> None:
     chronicle.change(proposal=None)
     for kind in (ConditionType.REPAIRING, ConditionType.AWAITING_APPROVAL):
-        if any(c.type is kind and c.status == "True" for c in chronicle.status.conditions):
+        if any(
+            c.type is kind and (c.status == "True" or c.reason == "AwaitingApproval")
+            for c in chronicle.status.conditions
+        ):
             chronicle.condition(kind, "False", "Ended", "nothing is in flight")

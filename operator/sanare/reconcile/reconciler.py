@@ -21,7 +21,7 @@ from sanare.reconcile.admission import admit, resolve_policy
 from sanare.reconcile.approval import apply, propose
 from sanare.reconcile.attempt import Trajectories, act, interrupt
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.closing import escalate, finish, hold, reopen
+from sanare.reconcile.closing import disregard, escalate, finish, hold, reopen
 from sanare.reconcile.durability import disrupt
 from sanare.reconcile.judgement import judge, undo
 from sanare.reconcile.kit import Kit, evaluate
@@ -187,3 +187,5 @@ async def _conclude(chronicle: Chronicle, decided: step.Step) -> None:
             await finish(chronicle, decided)
         case step.Hold():
             await hold(chronicle, decided)
+        case step.Disregard():
+            await disregard(chronicle, decided)

@@ -52,6 +52,7 @@ REPAIRED = attempt(result=Result.FIXED, undone=False)
 PARKED: dict[ConditionType, tuple[Any, str]] = {ConditionType.ESCALATED: ("True", "NotReproduced")}
 HANDED_OVER: dict[ConditionType, tuple[Any, str]] = {ConditionType.ESCALATED: ("True", "NoPlan")}
 UNKNOWABLE: dict[ConditionType, tuple[Any, str]] = {ConditionType.ESCALATED: ("True", "Unverified")}
+WAITS: dict[ConditionType, tuple[Any, str]] = {ConditionType.AWAITING_APPROVAL: ("True", "PlanRecorded")}
 ENDED: dict[ConditionType, tuple[Any, str]] = {ConditionType.RESOLVED: ("True", "Fixed")}
 
 
@@ -76,6 +77,11 @@ class Case:
     policy: PolicySpec | None = DEFAULT
     after: float = 0  # minutes since T0
     checked: float | None = 0
+
+
+def edited(one: Incident) -> Incident:
+    """The Incident after its spec was changed."""
+    return one.model_copy(update={"metadata": one.metadata.model_copy(update={"generation": 2})})
 
 
 def fixed(**status: Any) -> Incident:
@@ -339,6 +345,21 @@ CASES = (
     Case(
         "an approval of another plan is none",
         incident(proposal=proposal(OTHER), spec=APPROVE),
+        step.Wait(minutes(1)),
+    ),
+    Case(
+        "whoever approves another plan is told",
+        edited(incident(proposal=proposal(OTHER), spec=APPROVE, conditions=WAITS)),
+        step.Disregard(f"the decision in spec.approval is about another plan; the one that waits is {OTHER}"),
+    ),
+    Case(
+        "and told once",
+        incident(proposal=proposal(OTHER), spec=APPROVE, conditions=WAITS),
+        step.Wait(minutes(1)),
+    ),
+    Case(
+        "a spec that changed otherwise is no decision",
+        edited(incident(proposal=proposal(OTHER), conditions=WAITS)),
         step.Wait(minutes(1)),
     ),
     Case(

@@ -142,6 +142,13 @@ def test_a_mutation_tells_object_and_change() -> None:
     assert "403" in record(status=403).mutation().summary
 
 
+def test_replicas_are_told_as_a_number_where_a_scale_leaves_out_nought() -> None:
+    scale = {"kind": "Scale", "spec": {"replicas": 1}, "status": {"replicas": 1}}
+    told = record(subresource="scale", before=scale, after={**scale, "spec": {}}).mutation()
+    assert told.summary == "spec.replicas: 1 -> 0"
+    assert record(subresource="scale", before=scale, after=None, status=403).mutation().summary.endswith("403")
+
+
 def digest(*records: MutationRecord, argv: tuple[str, ...] = ("patch",)) -> str:
     return plan_digest([PlannedCommand(Command(argv), records)], attempt=1)
 

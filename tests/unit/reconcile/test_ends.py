@@ -8,15 +8,15 @@ from typing import Any, cast
 from sanare import telemetry
 from sanare.api.policy import PolicySpec, Verify
 from sanare.api.status import ConditionType, Outcome, Phase, Result
-from sanare.decision.conditions import find_condition
-from sanare.decision.step import Finish, Reopen
+from sanare.decision.conditions import Truth, find_condition
+from sanare.decision.step import Disregard, Finish, Reopen
 from sanare.kube.client import KubeClient
 from sanare.kube.events import EventRecorder
 from sanare.kube.records import record_name
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.closing import finish, reopen
+from sanare.reconcile.closing import disregard, finish, reopen
 from sanare.reconcile.not_reproduced import note_alert_end
-from tests.unit.incidents import T0, attempt, incident, minutes, verdict
+from tests.unit.incidents import T0, attempt, incident, minutes, proposal, verdict
 from tests.unit.reconcile.shelf import Shelf
 
 REPAIRED = attempt(result=Result.FIXED, undone=False)
@@ -46,6 +46,29 @@ async def test_the_time_to_verified_runs_from_the_proof_to_the_start_of_the_wind
     status = shelf.incident.status
     assert (status.proved_at, status.verified_seconds) == (T0, 300.0)
     assert count("sanare_time_to_verified_seconds_sum", tier="PlainRetry") - before == 300.0
+
+
+async def test_who_decided_on_another_plan_is_told_and_the_plan_waits_on() -> None:
+    shelf = Shelf(incident(proposal=proposal()))
+    await disregard(opened(shelf), Disregard("about another plan"))
+    waiting = find_condition(shelf.incident.status.conditions, ConditionType.AWAITING_APPROVAL)
+    assert waiting is not None
+    assert (waiting.status, waiting.reason, waiting.message) == ("True", "OtherPlanDecided", "about another plan")
+    assert shelf.incident.status.phase is Phase.AWAITING_APPROVAL
+    assert shelf.incident.status.proposal == proposal()
+
+
+async def test_nothing_waits_any_more_where_a_plan_was_rejected() -> None:
+    waits: dict[ConditionType, tuple[Truth, str]] = {
+        ConditionType.AWAITING_APPROVAL: ("True", "PlanRecorded"),
+        ConditionType.REPAIRING: ("False", "AwaitingApproval"),
+    }
+    shelf = Shelf(incident(proposal=proposal(), conditions=waits))
+    await finish(opened(shelf), Finish(Outcome.REJECTED, "no"))
+    for kind in waits:
+        ended = find_condition(shelf.incident.status.conditions, kind)
+        assert ended is not None
+        assert (ended.status, ended.reason) == ("False", "Ended")
 
 
 async def test_a_window_that_did_not_last_does_not_count() -> None:
