@@ -57,7 +57,7 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
     targets = [target] if target is not None else await _targets(kube, namespace, unseen)
     if not targets:
         await _refuse_missing(kube, namespace)
-        return Survey((), 0, (), unseen)
+        return Survey((), 0, (), dict(sorted(unseen.items())))
     evaluator = Evaluator(kube)
     whole = await evaluator.snapshot(_about(namespace, targets))
     failing, unsure = await asyncio.to_thread(_told_apart, whole, targets)
@@ -75,7 +75,8 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
         unseen |= snapshot.unseen
     found = dict.fromkeys(finding for _, findings in looks for finding in findings)
     named = tuple(f"{each.kind}/{each.name}" for each in failing)
-    return Survey(tuple(found), len(targets), named, unseen, max(len(failing) - _MOST, 0), unsure)
+    left_out = max(len(failing) - _MOST, 0)
+    return Survey(tuple(found), len(targets), named, dict(sorted(unseen.items())), left_out, unsure)
 
 
 async def _refuse_missing(kube: KubeClient, namespace: str) -> None:

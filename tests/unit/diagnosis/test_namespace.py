@@ -45,6 +45,12 @@ async def test_what_may_not_be_listed_is_told() -> None:
     assert found.unseen["StatefulSet"].startswith("Forbidden: ")
 
 
+async def test_what_may_not_be_listed_is_told_in_the_same_order_each_time() -> None:
+    refused = {kind: errors.Forbidden("no such right", status=403) for kind in ("Service", "Job", "Deployment")}
+    found = await survey(FakeKube(Namespace(), refused).door, "shop")
+    assert list(found.unseen) == ["Deployment", "Job", "Service"]
+
+
 async def test_an_empty_namespace_is_well_and_a_missing_one_is_refused() -> None:
     assert (await survey(FakeKube(Namespace()).door, "shop")).looked_at == 0
     with pytest.raises(errors.InvalidIncident, match="namespace shop does not exist"):
