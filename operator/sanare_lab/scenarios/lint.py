@@ -7,6 +7,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from difflib import get_close_matches
 
 from sanare.api.manifest import Manifest, items, labels, mapping, text
 from sanare.api.status import Result
@@ -93,7 +94,8 @@ def _expects_what_its_kind_means(scenario: Scenario) -> Iterator[str]:
             yield f"{control.name}: states no kind and no words of the reason for which it must fail"
         for kind in control.expect.kinds:
             if kind not in _KINDS:
-                yield f"{control.name}: {kind} is no word of the evaluator's"
+                near = ", ".join(get_close_matches(kind, _KINDS, cutoff=0.5)) or "see sanare.evaluator.kinds"
+                yield f"{control.name}: {kind} is no word of the evaluator's; near: {near}"
 
 
 def _names_its_faults(scenario: Scenario) -> Iterator[str]:

@@ -122,4 +122,4 @@ def _parse(model: type[_Parsed], document: Mapping[str, Any], path: Path) -> _Pa
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{path}: {field}: {first['msg']}") from error
+        raise ConfigError(f"{path}: {field}: {first['msg'].replace('valid tuple', 'list')}") from error

@@ -64,7 +64,7 @@ class Function(_File):
     """
 
     service: str
-    port: str
+    port: str = Field(coerce_numbers_to_str=True)
     path: str = Field(default="/", pattern=r"^/\S*$")
     times: int = Field(default=1, ge=1, le=100)
 

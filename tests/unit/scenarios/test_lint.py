@@ -62,7 +62,11 @@ def test_a_scenario_without_a_reference_does_not_count(tmp_path: Path) -> None:
         pytest.param("scenario.yaml", "  kinds: [Unreachable]\n", "", "states no kind", id="no-kind"),
         pytest.param("repairs/reference.yaml", "result: Fixed", "result: NotFixed", "must end Fixed", id="result"),
         pytest.param(
-            "repairs/false-service-port.yaml", "[PortRemoved]", "[PortMoved]", "PortMoved is no word", id="kind"
+            "repairs/false-service-port.yaml",
+            "[PortRemoved]",
+            "[PortMoved]",
+            "PortMoved is no word of the evaluator's; near: PortRemoved",
+            id="kind",
         ),
         pytest.param("incident.yaml", "Requests to", "A typo in", "the word 'typo'", id="incident-hint"),
         pytest.param(

@@ -59,6 +59,9 @@ def test_an_incident_is_placed_in_the_namespace_of_a_run(tmp_path: Path) -> None
         ),
         pytest.param("scenario.yaml", "id: lost-parcel", "id: other", "must be the folder's name", id="other-id"),
         pytest.param("broken.yaml", "kind: Service\n", "", "broken.yaml: document 2: kind:", id="no-kind"),
+        pytest.param(
+            "scenario.yaml", "  path:", "  path: spec.x #", "faults.0.path: Input should be a list", id="path"
+        ),
         pytest.param("broken.yaml", "spec:", "spec: [", "broken.yaml: not YAML", id="not-yaml"),
         pytest.param(
             "incident.yaml", "kind: Service", "kind: ''", "incident.yaml: spec.targets.0.kind:", id="incident"
