@@ -25,7 +25,7 @@ from sanare.evaluator.rules.guarded import further_kinds
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.evaluator.survey import take_baseline
-from sanare.evaluator.wanted import BINDINGS, EVERYTHING, GUARDS, SCALER, TARGET_KINDS, guard_kinds
+from sanare.evaluator.wanted import BINDINGS, EVERYTHING, GUARDS, SCALER, TARGET_KINDS, guard_kinds, kept_kinds
 from sanare.evaluator.watching import Changes
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND
@@ -64,7 +64,8 @@ class Evaluator:
         """
         collected = await self._collect(with_policy_checks(incident, policy), None, capture=True)
         scaler = (SCALER,) if collected.room > len(GUARDS) else ()
-        snapshot = await with_kinds(self._kube, collected.snapshot, (*GUARDS, *scaler))
+        kept = kept_kinds(collected.snapshot, collected.owned.workloads.values())
+        snapshot = await with_kinds(self._kube, collected.snapshot, (*GUARDS, *scaler, *kept))
         collected = replace(collected, snapshot=snapshot)
         _refuse_blindness(snapshot, incident)
         look, seen = await self._assess(_look(collected, incident, policy), policy, Kept())

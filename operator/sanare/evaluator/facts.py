@@ -166,8 +166,8 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         host=tuple(name for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name)),
         non_root=flag(spec, "securityContext", "runAsNonRoot"),
         user=whole(spec, "securityContext", "runAsUser"),
-        config_maps=tuple(sorted({*_references(spec, "configMap"), *_volume_names(volumes, "configMap")})),
-        secrets=tuple(sorted({*_references(spec, "secret"), *_volume_names(volumes, "secret")})),
+        config_maps=references(workload, "configMap"),
+        secrets=references(workload, "secret"),
         claims=tuple(sorted(_volume_names(volumes, "persistentVolumeClaim"))),
         paused=bool(flag(workload, "spec", "paused") or flag(workload, "spec", "suspend")),
         account=text(spec, "serviceAccountName") or "default",
@@ -283,9 +283,15 @@ def _volume_names(volumes: tuple[VolumeFacts, ...], source: str) -> set[str]:
     return {volume.name for volume in volumes if volume.source == source and volume.name}
 
 
-def _references(spec: Manifest, kind: str) -> Iterator[str]:
-    """Names of the ConfigMaps (or Secrets) that containers read as environment."""
-    for container, _ in containers({"spec": spec}):
+def references(workload: Manifest, kind: str) -> tuple[str, ...]:
+    """Names of the ConfigMaps (`configMap`) or Secrets (`secret`) that a template mounts or reads as variables."""
+    template = pod_template(workload)
+    mounted = _volume_names(tuple(map(_volume, items(template, "spec", "volumes"))), kind)
+    return tuple(sorted({*mounted, *_variables(template, kind)}))
+
+
+def _variables(template: Manifest, kind: str) -> Iterator[str]:
+    for container, _ in containers(template):
         for entry in items(container, "env"):
             yield from filter(None, [text(entry, "valueFrom", f"{kind}KeyRef", "name")])
         for entry in items(container, "envFrom"):

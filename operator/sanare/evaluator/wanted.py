@@ -12,15 +12,18 @@ from sanare.api.checks import Check
 from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, items, number, owners, text
 from sanare.evaluator.baseline import Baseline
-from sanare.evaluator.facts import WorkloadFacts
+from sanare.evaluator.facts import WorkloadFacts, references
 from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
 from sanare.evaluator.scope import Scope
+from sanare.evaluator.snapshot import Snapshot
 
 # One look at a Deployment behind one Service, whatever its size: lists, requests from outside and logs together.
 BUDGET = 10
 # Kinds whose objects limit others. Their names and limits are kept in the baseline.
 GUARDS = ("ResourceQuota", "LimitRange", "NetworkPolicy", "PodDisruptionBudget")
 SCALER = "HorizontalPodAutoscaler"
+# Kinds that the workloads beside the scope need, and that nothing brings back.
+KEPT = ("ConfigMap", "CronJob")
 BINDINGS = ("RoleBinding", "ClusterRoleBinding")
 # Kinds that a verdict can be about.
 TARGET_KINDS = frozenset({*TEMPLATED, "Pod", "Service", SCALER})
@@ -112,6 +115,14 @@ def reads_config(workloads: Iterable[WorkloadFacts]) -> bool:
     )
 
 
+def kept_kinds(snapshot: Snapshot, workloads: Iterable[Manifest]) -> Iterator[str]:
+    """Kinds whose names a baseline keeps where the namespace shows that there are some that others need."""
+    if any(references(each, "configMap") for each in workloads):
+        yield "ConfigMap"
+    if any(owner.kind == "Job" for pod in snapshot.all("Pod") for owner in owners(pod)):
+        yield "CronJob"
+
+
 def mentions_config(workloads: Iterable[Manifest]) -> bool:
     """The same of whole objects, those beside the scope included: a neighbour's settings may be changed too."""
     return any(
@@ -124,8 +135,9 @@ def mentions_config(workloads: Iterable[Manifest]) -> bool:
 
 
 def guard_kinds(baseline: Baseline) -> tuple[str, ...]:
-    """The guards that were there before the first attempt, and the bindings that anybody may add."""
-    return (*(kind for kind in (*GUARDS, SCALER) if baseline.facts.names.get(kind)), *baseline.bindings)
+    """The guards that were there before the first attempt, what others need, and bindings: anybody may add one."""
+    named = (kind for kind in (*GUARDS, SCALER, *KEPT) if baseline.facts.names.get(kind))
+    return (*named, *baseline.bindings)
 
 
 def may_exist(kind: str, baseline: Baseline | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -118,6 +119,27 @@ async def test_guards_and_bindings_are_looked_at_only_where_all_else_is_well() -
     verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, baseline)
     assert {"networkpolicies", "rolebindings", "clusterrolebindings"} <= set(kube.asked)
     assert verdict.result is Result.FIXED
+
+
+async def test_what_others_need_is_listed_where_the_namespace_shows_that_there_is_some() -> None:
+    bare = FakeKube(shop())
+    await evaluator(bare).capture(incident(), POLICY)
+    assert not {"configmaps", "cronjobs"} & set(bare.asked)
+    about = shop().add(config_map("colours", sky="blue"), named("CronJob", "nightly"))
+    about.container("api")["envFrom"] = [{"configMapRef": {"name": "colours"}}]
+    run = copy.deepcopy(about.pod("api"))
+    reference = {"kind": "Job", "name": "nightly-1", "uid": "x", "controller": True}
+    run["metadata"].update(name="nightly-1-a", uid="y", labels={}, ownerReferences=[reference])
+    kube = FakeKube(about.add(run))
+    baseline, _ = await evaluator(kube).capture(incident(), POLICY)
+    for kind, name in (("ConfigMap", "colours"), ("CronJob", "nightly")):
+        kept = kube.namespace.get(kind, name)
+        kube.namespace.drop(kind, name)
+        verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, baseline)
+        assert (verdict.kind, name in verdict.reason) == (Kind.NEIGHBOUR_BROKEN, True), verdict.reason
+        kube.namespace.add(kept)
+    verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, baseline)
+    assert verdict.result is Result.FIXED, verdict.reason
 
 
 async def test_a_later_look_lists_again_what_the_baseline_had() -> None:

@@ -13,6 +13,7 @@ from tests.unit.evaluator.namespace import (
     Json,
     Namespace,
     changed,
+    config_map,
     endpoints,
     meta,
     named,
@@ -89,6 +90,10 @@ def ports(*numbers: int) -> list[Json]:
 CLAIM = adds(named("PersistentVolumeClaim", "data"))
 MOUNTS = with_volume(persistentVolumeClaim={"claimName": "data"})
 CRON = adds(of("CronJob", "nightly", {"schedule": "0 1 * * *"}))
+SETTINGS = both(
+    adds(config_map("colours", sky="blue")),
+    lambda ns: ns.container("api").update(envFrom=[{"configMapRef": {"name": "colours"}}]),
+)
 GOING = {"deletionTimestamp": "2026-05-04T12:00:00Z", "finalizers": ["x/y"]}
 CLOSED = adds(named("NetworkPolicy", "closed", podSelector={}, policyTypes=["Ingress"]))
 LABELLED = both(
@@ -156,6 +161,14 @@ TAKEN: list[tuple[str, Change, Change, Kind]] = [
         lambda ns: ns.get("PersistentVolumeClaim", "data").update(metadata=since("data", uid="new")),
         Kind.CLAIM_REPLACED,
     ),
+    ("a neighbour's schedule is deleted", CRON, deletes("CronJob", "nightly"), Kind.NEIGHBOUR_BROKEN),
+    ("a neighbour's settings are deleted", SETTINGS, deletes("ConfigMap", "colours"), Kind.NEIGHBOUR_BROKEN),
+    (
+        "the settings that the pods started with are deleted",
+        both(SETTINGS, with_volume(configMap={"name": "colours"})),
+        deletes("ConfigMap", "colours"),
+        Kind.DELETED,
+    ),
     (
         "a second policy lets everybody in",
         CLOSED,
@@ -220,6 +233,7 @@ ANYWAY: list[tuple[str, Change, Change]] = [
         ends_anyway,
         both(deletes("PersistentVolumeClaim", "scratch"), deletes("Pod", "once")),
     ),
+    ("settings that nobody reads are gone", adds(config_map("old", a="b")), deletes("ConfigMap", "old")),
     (
         "a Service is made for a neighbour that has none",
         deletes("Service", "api"),

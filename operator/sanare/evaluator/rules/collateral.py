@@ -11,7 +11,7 @@ from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import condition
 from sanare.evaluator.ownership import is_terminating, key, scale_target
 from sanare.evaluator.rules.change import Change, bites
-from sanare.evaluator.rules.needed import missing_keys
+from sanare.evaluator.rules.needed import missing_keys, required_maps
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.service_facts import service_facts
@@ -25,13 +25,22 @@ _NEIGHBOUR_SECONDS = 20.0
 def rule_neighbour_removed(change: Change) -> Iterator[Seen]:
     """Something outside the scope is gone or was made smaller, healthy or not: it was nobody's to take away."""
     for before in change.then.neighbours:
-        kind, _, name = before.object.partition("/")
-        if change.is_unseen(kind) or before.object in change.look.scope.workloads:
-            continue
-        found = change.look.snapshot.find("Service", name) if kind == "Service" else _workload(change, before)
-        what = _shrunk(change, before, found) if found is not None else "was deleted"
+        what = _removal(change, before)
         if what:
             yield bites(Kind.NEIGHBOUR_BROKEN, before.object, f"{before.object}, beside the scope, {what}")
+    known = {*(each.object for each in change.then.neighbours), *(each.object for each in change.then.workloads)}
+    for name in () if change.is_unseen("CronJob") else change.then.names.get("CronJob", ()):
+        object_ = f"CronJob/{name}"
+        if object_ not in known and change.look.snapshot.find("CronJob", name) is None:
+            yield bites(Kind.NEIGHBOUR_BROKEN, object_, f"{object_}, beside the scope, was deleted")
+
+
+def _removal(change: Change, before: Health) -> str:
+    kind, _, name = before.object.partition("/")
+    if change.is_unseen(kind) or before.object in change.look.scope.workloads:
+        return ""
+    found = change.look.snapshot.find("Service", name) if kind == "Service" else _workload(change, before)
+    return _shrunk(change, before, found) if found is not None else "was deleted"
 
 
 def _workload(change: Change, before: Health) -> Manifest | None:
@@ -92,6 +101,8 @@ def rule_neighbour_broken(change: Change) -> Iterator[Seen]:
         kind, _, name = before.object.partition("/")
         if not before.healthy or change.is_unseen(kind) or before.object in change.look.scope.workloads:
             continue
+        if _removal(change, before):
+            continue
         what = _service_loss(change, name) if kind == "Service" else _workload_loss(change, before)
         if what:
             message = f"{before.object} {what}; it was healthy before the first attempt"
@@ -118,7 +129,10 @@ def _workload_loss(change: Change, before: Health) -> str:
 
 
 def _next_start(change: Change, found: Manifest) -> str:
-    """What it reads at its next start and will not find, in a ConfigMap that was changed after the baseline."""
+    """What it reads at its next start and will not find: a ConfigMap of before, or a key of a changed one."""
+    for name in () if change.is_unseen("ConfigMap") else required_maps(found):
+        if change.then.has("ConfigMap", name) and change.look.snapshot.find("ConfigMap", name) is None:
+            return f"will not start again: ConfigMap/{name} is gone"
     for holder, name in missing_keys(found, change.look.snapshot):
         if change.is_written(holder):
             return f"will not start again: key {name} of {key(holder)} is gone"

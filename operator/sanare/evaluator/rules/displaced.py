@@ -17,7 +17,7 @@ from sanare.evaluator.service_facts import ServiceFacts, is_manual
 
 
 def rule_deleted(change: Change) -> Iterator[Seen]:
-    """A workload or Service of the scope, or a data claim, is gone or going."""
+    """A workload, Service or setting of the scope, or a data claim, is gone or going."""
     for before in change.then.workloads:
         kind, _, name = before.object.partition("/")
         gone = before.object not in change.look.owned.workloads and not change.is_unseen(kind)
@@ -26,6 +26,12 @@ def rule_deleted(change: Change) -> Iterator[Seen]:
     for service in change.then.services:
         if _is_gone(change, "Service", service.name):
             yield bites(Kind.DELETED, f"Service/{service.name}", f"Service/{service.name} was deleted")
+    for _, now in change.workloads:
+        for name in now.config_maps:
+            if change.then.has("ConfigMap", name) and _is_gone(change, "ConfigMap", name):
+                yield bites(
+                    Kind.DELETED, f"ConfigMap/{name}", f"ConfigMap/{name}, which {now.object} reads, was deleted"
+                )
     for name in change.then.names.get("PersistentVolumeClaim", ()):
         if _is_gone(change, "PersistentVolumeClaim", name):
             object_ = f"PersistentVolumeClaim/{name}"

@@ -17,6 +17,23 @@ def missing_keys(workload: Manifest, snapshot: Snapshot) -> Iterator[tuple[Manif
             yield found, key
 
 
+def required_maps(workload: Manifest) -> Iterator[str]:
+    """Names of the ConfigMaps without which the workload's pods do not start."""
+    template = pod_template(workload)
+    for container, _ in containers(template):
+        sources = [mapping(entry, "valueFrom", "configMapKeyRef") for entry in items(container, "env")]
+        sources += [mapping(entry, "configMapRef") for entry in items(container, "envFrom")]
+        yield from _names(sources)
+    for volume in items(template, "spec", "volumes"):
+        yield from _names([mapping(volume, "configMap"), *_projected(volume)])
+
+
+def _names(sources: list[Manifest]) -> Iterator[str]:
+    for source in sources:
+        if text(source, "name") and dig(source, "optional") is not True:
+            yield text(source, "name")
+
+
 def _wanted(template: Manifest) -> Iterator[tuple[str, str]]:
     """Names of ConfigMaps, each with a key that must be there."""
     for container, _ in containers(template):
