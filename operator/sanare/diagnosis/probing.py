@@ -48,7 +48,7 @@ async def _ask(kube: KubeClient, namespace: str, probe: Probe, gate: asyncio.Sem
     async with gate:
         try:
             raw = await kube.raw("GET", path, query=query or None, timeout=_SECONDS, limit=_BYTES)
-        except errors.Unreachable as error:
+        except errors.KubeError as error:
             return Answer(failure=one_line(str(error), 300), known=False)
     return read_answer(raw)
 

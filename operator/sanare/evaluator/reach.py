@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 from sanare.api.manifest import Manifest, items, mapping, text
 from sanare.evaluator.look import is_ready
@@ -53,12 +53,13 @@ _OPEN = (
 )
 
 
-def address(namespace: str, probe: Probe) -> tuple[str, dict[str, str]]:
-    """The API path and the query of a probe."""
+def address(namespace: str, probe: Probe) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """The API path and the query of a probe, with every value of each parameter."""
     plural = {"Service": "services", "Pod": "pods"}[probe.kind]
     target = f"{probe.name}:{probe.port}" if probe.port else probe.name
     path, _, query = probe.path.partition("?")
-    return f"/api/v1/namespaces/{namespace}/{plural}/{target}/proxy{path}", dict(parse_qsl(query))
+    values = {name: tuple(found) for name, found in parse_qs(query, keep_blank_values=True).items()}
+    return f"/api/v1/namespaces/{namespace}/{plural}/{target}/proxy{path}", values
 
 
 def read_answer(raw: RawAnswer) -> Answer:

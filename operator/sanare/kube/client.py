@@ -16,7 +16,7 @@ from sanare import errors
 from sanare.api.manifest import Manifest, items, text
 from sanare.kube.contexts import UNREADABLE
 from sanare.kube.resources import Resource
-from sanare.kube.transport import JsonBody, Method, Redirected, Transport
+from sanare.kube.transport import JsonBody, Method, Query, Redirected, Transport
 from sanare.text import one_line
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -155,7 +155,7 @@ class KubeClient:
         method: Method,
         path: str,
         *,
-        query: Mapping[str, str] | None = None,
+        query: Query | None = None,
         body: JsonBody = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
@@ -168,7 +168,7 @@ class KubeClient:
         method: Method,
         path: str,
         *,
-        query: Mapping[str, str] | None = None,
+        query: Query | None = None,
         body: JsonBody = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,

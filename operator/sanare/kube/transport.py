@@ -16,6 +16,7 @@ from sanare import errors
 from sanare.text import one_line
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Query: TypeAlias = Mapping[str, str | tuple[str, ...]]
 JsonBody: TypeAlias = Mapping[str, Any] | list[Any] | bytes | None
 
 _CONNECTIONS = 100
@@ -44,7 +45,7 @@ class Transport:
         method: Method,
         path: str,
         *,
-        query: Mapping[str, str] | None = None,
+        query: Query | None = None,
         body: JsonBody = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
@@ -84,12 +85,14 @@ class Transport:
     def _pool(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=_CONNECTIONS, ssl=self._api.rest_client.ssl_context)
-            self._session = aiohttp.ClientSession(connector=connector, trust_env=True)
+            # What the API server proxies may set cookies in its name: none is kept for the requests after it.
+            jar = aiohttp.DummyCookieJar()
+            self._session = aiohttp.ClientSession(connector=connector, cookie_jar=jar, trust_env=True)
         return self._session
 
-    def _url(self, path: str, query: Mapping[str, str] | None) -> str:
+    def _url(self, path: str, query: Query | None) -> str:
         host = str(self._configuration.host).rstrip("/")
-        return host + quote(path, safe="/%:@!$&'()*+,;=~") + (f"?{urlencode(query)}" if query else "")
+        return host + quote(path, safe="/%:@!$&'()*+,;=~") + (f"?{urlencode(query, doseq=True)}" if query else "")
 
 
 class Redirected(errors.Invalid):

@@ -89,8 +89,10 @@ def test_an_answer_tells_down_from_not_looked(raw: RawAnswer, known: bool, reach
 def test_the_path_of_a_probe_goes_through_the_proxy() -> None:
     assert address("shop", Probe("Service", "web", "http", "/ready?full=1")) == (
         "/api/v1/namespaces/shop/services/web:http/proxy/ready",
-        {"full": "1"},
+        {"full": ("1",)},
     )
+    said = address("shop", Probe("Service", "web", "http", "/ready?verbose&exclude=a&exclude=b"))[1]
+    assert said == {"verbose": ("",), "exclude": ("a", "b")}
     assert address("shop", Probe("Pod", "web-1", "8080"))[0] == "/api/v1/namespaces/shop/pods/web-1:8080/proxy/"
 
 

@@ -67,6 +67,29 @@ async def test_method_path_type_and_body_arrive(transport: Transport) -> None:
     assert said == ["PATCH", "/a%20b?x=1%262", "application/json-patch+json", r'["\u003c"]']
 
 
+async def test_a_parameter_may_have_several_values_or_none(transport: Transport) -> None:
+    async with transport.stream("GET", "/a", query={"x": ("1", "2"), "y": ""}) as answer:
+        assert json.loads(await answer.read())[1] == "/a?x=1&x=2&y="
+
+
+async def test_no_cookie_is_kept() -> None:
+    kept: list[str] = []
+
+    async def greet(request: web.Request) -> web.Response:
+        kept.append(request.headers.get("Cookie", ""))
+        return web.Response(headers={"Set-Cookie": "who=you; Path=/"})
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", greet)
+    async with TestServer(app) as server:
+        transport = Transport(Configuration(host=f"http://localhost:{server.port}"), timeout=5)
+        for path in ("/proxied", "/elsewhere"):
+            async with transport.stream("GET", path):
+                pass
+        await transport.close()
+    assert kept == ["", ""]
+
+
 async def test_a_redirect_is_not_followed(transport: Transport) -> None:
     with pytest.raises(errors.Invalid, match="redirect"):
         async with transport.stream("GET", "/moved"):
