@@ -36,7 +36,9 @@ def check_guards_seen(look: Look) -> Iterator[Seen]:
     kinds = guard_kinds(look.baseline) if look.baseline else ()
     left_out = [kind for kind in kinds if kind not in look.snapshot.objects and kind not in look.snapshot.unseen]
     if left_out:
-        message = f"{', '.join(left_out)} were not looked at: they decide only where everything else is well"
+        message = (
+            f"{', '.join(left_out)} objects were not looked at: they decide only where everything else is well"
+        )
         yield unknown("guards", Kind.NOT_ASKED, look.snapshot.namespace, message)
 
 

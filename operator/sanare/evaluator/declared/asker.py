@@ -33,7 +33,7 @@ from sanare.text import one_line
 
 NO_PODS = "no pod is made for it: the policy does not say verify.allowPods"
 OUTSIDE = "it is asked from the operator's own pod, and this process does not run in the cluster"
-NO_SERVER = "no Prometheus is configured: set SANARE_PROMETHEUS_URL"
+NO_SERVER = "no Prometheus is configured: set checks.prometheus.url of the chart, or SANARE_PROMETHEUS_URL"
 NO_IMAGE = "no image for probe pods is configured: set SANARE_PROBE_IMAGE"
 _PROGRAM = files("sanare.evaluator.declared").joinpath("program.py").read_text()
 _PROBE_SECONDS = timedelta(minutes=2)  # a probe pod's whole life: its image may have to be pulled
