@@ -16,23 +16,9 @@ from sanare.evaluator.container_facts import ContainerFacts, container_facts, fl
 from sanare.evaluator.ownership import containers, key, pod_template
 from sanare.evaluator.privilege import pod_privileges, pod_safeguards
 from sanare.evaluator.service_facts import ServiceFacts
+from sanare.evaluator.volume_facts import VolumeFacts, claimed, volume_facts, volume_names
 
-_WORD, _MAX_HELD = 200, 20
-# Volumes that show an object of the namespace, and are no empty or local directory.
-_BACKS = frozenset({"configMap", "secret"})
-_BACKS_ALIKE = frozenset({"serviceAccountToken", "clusterTrustBundle", "podCertificate"})
-# What a volume shows that holds no object of the namespace's own, but one that every pod may have.
-COMMON = "projected token"
-BACKED = ("configMap", "secret", "persistentVolumeClaim", "volumeClaimTemplate", "projected", "csi", COMMON)
-
-
-class VolumeFacts(Model):
-    """One volume: `source` is its type (`configMap`), `name` the object behind it."""
-
-    volume: str
-    source: str
-    name: str = ""
-    optional: bool = False
+_WORD, _MAX_HELD, _MAX_KEYS = 200, 20, 100
 
 
 class TolerationFacts(Model):
@@ -123,7 +109,11 @@ class Health(Model):
 
 
 class Facts(Model):
-    """A namespace at one moment, as far as the rules compare it. Names are `Kind/name` unless the field says so."""
+    """A namespace at one moment, as far as the rules compare it. Names are `Kind/name` unless the field says so.
+
+    Attributes:
+        settings: ConfigMap that the scope reads, by name, to its keys, each with the digest of its value.
+    """
 
     targets: tuple[str, ...] = ()
     workloads: tuple[WorkloadFacts, ...] = ()
@@ -132,6 +122,7 @@ class Facts(Model):
     guards: tuple[GuardFacts, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     working_repositories: tuple[str, ...] = ()
+    settings: Mapping[str, Mapping[str, str]] = {}
 
     def workload(self, name: str) -> WorkloadFacts | None:
         """The workload of the scope by key."""
@@ -151,8 +142,8 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
     template = pod_template(workload)
     spec = mapping(template, "spec")
     volumes = (
-        *(_volume(volume) for volume in items(spec, "volumes")),
-        *(_claimed(text(each, "metadata", "name")) for each in items(workload, "spec", "volumeClaimTemplates")),
+        *(volume_facts(volume) for volume in items(spec, "volumes")),
+        *(claimed(text(each, "metadata", "name")) for each in items(workload, "spec", "volumeClaimTemplates")),
     )
     read = tuple(container_facts(container, spec, init=init) for container, init in containers(template))
     return WorkloadFacts(
@@ -168,7 +159,7 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         user=whole(spec, "securityContext", "runAsUser"),
         config_maps=references(workload, "configMap"),
         secrets=references(workload, "secret"),
-        claims=tuple(sorted(_volume_names(volumes, "persistentVolumeClaim"))),
+        claims=tuple(sorted(volume_names(volumes, "persistentVolumeClaim"))),
         paused=bool(flag(workload, "spec", "paused") or flag(workload, "spec", "suspend")),
         account=text(spec, "serviceAccountName") or "default",
         privileges=tuple(pod_privileges(spec, is_template=template is not workload)),
@@ -249,45 +240,22 @@ def _held(workload: Manifest) -> Iterator[str]:
         yield f"updateStrategy.rollingUpdate.partition leaves replica {ordinal} as it is"
 
 
-def _volume(volume: Manifest) -> VolumeFacts:
-    source = next((name for name in volume if name != "name"), "emptyDir")
-    body = mapping(volume, source)
-    if source == "projected":
-        source = _projection({name for each in items(body, "sources") for name in each})
-    field = {"persistentVolumeClaim": "claimName", "secret": "secretName", "hostPath": "path"}.get(source, "name")
-    return VolumeFacts(
-        volume=text(volume, "name"),
-        source=source,
-        name=text(body, field),
-        optional=bool(body.get("optional")) or _has_optional_source(body),
-    )
-
-
-def _projection(shown: set[str]) -> str:
-    if shown & _BACKS:
-        return "projected"
-    return COMMON if shown & _BACKS_ALIKE else "projected volume without an object"
-
-
-def _has_optional_source(projected: Manifest) -> bool:
-    sources = items(projected, "sources")
-    return any(mapping(each, kind).get("optional") is True for each in sources for kind in ("configMap", "secret"))
-
-
-def _claimed(template: str) -> VolumeFacts:
-    """The volume that each pod of a StatefulSet gets from a claim of its own."""
-    return VolumeFacts(volume=template, source="volumeClaimTemplate", name=template)
-
-
-def _volume_names(volumes: tuple[VolumeFacts, ...], source: str) -> set[str]:
-    return {volume.name for volume in volumes if volume.source == source and volume.name}
+def settings_of(config_map: Manifest) -> dict[str, str]:
+    """The keys of a ConfigMap that have a value, each with the digest of it; no value is kept."""
+    return {
+        str(name): hashlib.sha256(str(value).encode()).hexdigest()[:8]
+        for name, value in list(mapping(config_map, "data").items())[:_MAX_KEYS]
+        if str(value).strip()
+    }
 
 
 def references(workload: Manifest, kind: str) -> tuple[str, ...]:
     """Names of the ConfigMaps (`configMap`) or Secrets (`secret`) that a template mounts or reads as variables."""
     template = pod_template(workload)
-    mounted = _volume_names(tuple(map(_volume, items(template, "spec", "volumes"))), kind)
-    return tuple(sorted({*mounted, *_variables(template, kind)}))
+    volumes = items(template, "spec", "volumes")
+    shown = {text(each, kind, "name") for volume in volumes for each in items(volume, "projected", "sources")}
+    mounted = volume_names(map(volume_facts, volumes), kind)
+    return tuple(sorted({*mounted, *shown, *_variables(template, kind)} - {""}))
 
 
 def _variables(template: Manifest, kind: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from sanare.api.manifest import Manifest, items, mapping, owners, text
 from sanare.api.status import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
 from sanare.evaluator.bounds import guard_facts
-from sanare.evaluator.facts import Facts, Health, WorkloadFacts, asked_for, workload_facts
+from sanare.evaluator.facts import Facts, Health, WorkloadFacts, asked_for, references, settings_of, workload_facts
 from sanare.evaluator.health import is_available
 from sanare.evaluator.images import repository
 from sanare.evaluator.look import Look
@@ -87,7 +87,14 @@ def read_facts(look: Look) -> Facts:
         ],
         names=_names(look),
         working_repositories=tuple(sorted(_working(look))),
+        settings=_settings(look),
     )
+
+
+def _settings(look: Look) -> dict[str, dict[str, str]]:
+    workloads = (look.owned.workloads[name] for name in look.scope.workloads if name in look.owned.workloads)
+    read = {name for workload in workloads for name in references(workload, "configMap")}
+    return {name: settings_of(found) for name in sorted(read) if (found := look.snapshot.find("ConfigMap", name))}
 
 
 def without_values(facts: WorkloadFacts) -> WorkloadFacts:

@@ -119,6 +119,12 @@ FALSE: list[tuple[str, Namespace, Change, Kind]] = [
     ("the volume is removed", broken(MOUNTED), sets_pod(volumes=[]), Kind.STAND_IN_CREATED),
     ("an empty ConfigMap is created", broken(MOUNTED), adds(config_map("web-confg")), Kind.STAND_IN_CREATED),
     (
+        "an empty ConfigMap is created for a projection",
+        broken(with_volume(projected={"sources": [{"configMap": {"name": "web-confg"}}]})),
+        adds(config_map("web-confg")),
+        Kind.STAND_IN_CREATED,
+    ),
+    (
         "a ConfigMap is invented",
         broken(MOUNTED, NOTES),
         adds(config_map("web-confg", mode="anything")),

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from sanare.api.manifest import mapping
 from sanare.evaluator.container_facts import ContainerFacts
-from sanare.evaluator.facts import BACKED, WorkloadFacts
+from sanare.evaluator.facts import WorkloadFacts, settings_of
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.documented import EVERYWHERE, documented, is_written
 from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
+from sanare.evaluator.volume_facts import BACKED
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of the pod itself, nothing listens
 
@@ -32,6 +33,20 @@ def rule_reference_removed(change: Change) -> Iterator[Seen]:
         for what in found:
             message = f"{workload.object}: container {now.name} {what}"
             yield bites(Kind.REFERENCE_REMOVED, workload.object, message)
+
+
+def rule_setting_removed(change: Change) -> Iterator[Seen]:
+    """A key of a ConfigMap that the workload reads is gone or empty, and nothing says that it was the fault."""
+    for _, now in change.workloads:
+        for name in now.config_maps:
+            found = change.look.snapshot.find("ConfigMap", name)
+            before, present = change.then.settings.get(name, {}), settings_of(found or {})
+            fresh = {key: value for key, value in present.items() if key not in before}
+            for key, value in before.items():
+                renamed = value in fresh.values() or any(is_misspelling(key, other) for other in fresh)
+                if found is not None and key not in present and not renamed and not _is_blamed(change, now, key):
+                    message = f"{now.object}: key {key} of ConfigMap/{name}, which it reads, was removed"
+                    yield bites(Kind.REFERENCE_REMOVED, now.object, message)
 
 
 def rule_account_removed(change: Change) -> Iterator[Seen]:

@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     guarded.rule_account_made_up,
     weakened.rule_optional_added,
     dropped.rule_reference_removed,
+    dropped.rule_setting_removed,
     dropped.rule_account_removed,
     weakened.rule_security_weakened,
     exposed.rule_placement_widened,

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, mapping, text
-from sanare.evaluator.facts import BACKED, COMMON, VolumeFacts, WorkloadFacts
+from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import pod_template
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.documented import EVERYWHERE, documented, is_written
 from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
+from sanare.evaluator.volume_facts import BACKED, COMMON, VolumeFacts
 
 # The kubelet's words for a variable's key and for a file's.
 _MISSING_KEY = re.compile(r"(?:couldn't find key |non-existent config key: )([^\s,\"]+)")
