@@ -91,6 +91,10 @@ def configure_logging(level: str) -> None:
     root.setLevel(level)
     for chatty in ("kopf", "kopf.objects", "asyncio", "aiohttp.access", "httpx2", "anthropic"):
         logging.getLogger(chatty).setLevel(max(logging.getLevelName(level), logging.WARNING))
+    # It warns that a thread gets no signals; ours are taken by `sanare.app`.
+    logging.getLogger("kopf._core.reactor.running").addFilter(
+        lambda record: "OS signals" not in record.getMessage()
+    )
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

@@ -28,6 +28,8 @@ from sanare.kube.status import write_status
 from sanare.memory import audit
 from sanare.text import clean
 
+_log = telemetry.logger(__name__)
+
 MESSAGE_BYTES = 1024
 Clock = Callable[[], datetime]
 
@@ -119,8 +121,10 @@ class Chronicle:
             self._staged = self._incident.status
 
     async def tell(self, happening: Happening) -> None:
-        """Post an Event on the Incident and on each of its targets."""
+        """Post an Event on the Incident and on each of its targets, and a line in the log."""
         meta = self._incident.metadata
+        say = _log.info if happening.type == "Normal" else _log.warning
+        say(happening.reason, incident=f"{meta.namespace}/{meta.name}", message=happening.message)
         await self._recorder.record(
             Ref("Incident", meta.namespace, meta.name, API_VERSION, meta.uid), happening, now=self.now()
         )

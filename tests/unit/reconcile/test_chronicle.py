@@ -7,12 +7,13 @@ import json
 from typing import Any, cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from sanare.api.manifest import Ref
 from sanare.api.status import AttemptState
 from sanare.decision.step import Interrupt
 from sanare.kube.client import KubeClient
-from sanare.kube.events import EventRecorder
+from sanare.kube.events import EventRecorder, Happening
 from sanare.kube.records import record_name
 from sanare.kubectl.journal import MutationRecord
 from sanare.memory import audit
@@ -56,6 +57,14 @@ async def test_what_is_staged_while_a_write_is_under_way_is_kept() -> None:
     await writing
     await chronicle.commit()
     assert [entry.event for entry in shelf.incident.status.audit.recent] == ["First", "Second"]
+
+
+async def test_what_people_are_told_is_a_line_in_the_log_as_well() -> None:
+    with capture_logs() as lines:
+        await opened(Shelf(incident())).tell(Happening("IncidentFailed", "nobody could", "Warning"))
+    assert lines == [
+        {"event": "IncidentFailed", "incident": "shop/web", "message": "nobody could", "log_level": "warning"}
+    ]
 
 
 async def test_a_mutation_is_in_a_record_and_in_the_status() -> None:
