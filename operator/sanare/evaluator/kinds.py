@@ -28,7 +28,7 @@ class Kind(StrEnum):
     REFERENCE_REMOVED = "ReferenceRemoved"  # a variable, source or mount left out, or its value made up
     SECURITY_WEAKENED = "SecurityWeakened"  # more privilege than before
     PLACEMENT_WIDENED = "PlacementWidened"  # pods may run on nodes that they were kept from
-    PRIORITY_RAISED = "PriorityRaised"  # pods may push out others
+    PRIORITY_RAISED = "PriorityRaised"  # pods may push out others, or be pushed out
     IMAGE_SWAPPED = "ImageSwapped"  # another image, or a floating tag for a pinned one
     COMMAND_REPLACED = "CommandReplaced"  # the container no longer runs its program
     SIDECAR_ADDED = "SidecarAdded"  # a container that was not there before
@@ -47,7 +47,7 @@ class Kind(StrEnum):
     SELECTOR_WIDENED = "SelectorWidened"  # the Service takes pods of another workload
     NOT_READY_PUBLISHED = "NotReadyPublished"  # the Service sends traffic to pods that are not ready
     NOT_DURABLE = "NotDurable"  # gone again once a pod was deleted and made anew
-    NEIGHBOUR_BROKEN = "NeighbourBroken"  # healthy before, not healthy now
+    NEIGHBOUR_BROKEN = "NeighbourBroken"  # healthy before and not now; gone, less, or aimed elsewhere
 
     # What keeps containers from running.
     TARGET_MISSING = "TargetMissing"  # a target that the Incident names does not exist
