@@ -33,8 +33,8 @@ format: setup ## reformat and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: setup ## unit and integration tests, on the embedded cluster, two files at once
-	$(BIN)/pytest -n 2 --dist loadscope
+test: setup ## unit and integration tests, on the embedded cluster, three files at once
+	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 DEMO ?=
 demo: setup ## heal a broken shop on the embedded cluster (DEMO="--scenario ID --keep")

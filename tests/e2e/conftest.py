@@ -26,7 +26,7 @@ pytest.register_assert_rewrite(
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-PACE = Pace(hold="10s", converge="90s", limit=300.0, proof=120.0)
+PACE = Pace(hold="10s", converge="90s", patience="15s", limit=300.0, proof=120.0)
 
 
 @pytest.fixture(scope="session", autouse=True)

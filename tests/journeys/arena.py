@@ -31,10 +31,11 @@ from sanare_lab.scenarios.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How patient a cluster makes us, in seconds."""
+    """How patient a cluster makes us, in seconds. `patience` is `converge` where a journey sees the end of it."""
 
     hold: str
     converge: str
+    patience: str
     limit: float
     proof: float
 

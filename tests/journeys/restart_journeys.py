@@ -20,7 +20,7 @@ def is_being_proved(incident: Incident) -> bool:
 async def test_a_kill_after_the_deletion_of_a_pod_deletes_no_second_one(arena: Arena) -> None:
     async with arena.broken("port-mismatch") as journey:
         async with arena.operator(journey.namespace) as operator:
-            await journey.policy(verify={"durability": {"deletePod": True, "hold": "8s"}})
+            await journey.policy(verify={"durability": {"deletePod": True, "hold": "5s"}})
             name = await journey.incident()
             await journey.until(name, holds=is_being_proved)
             await operator.kill()
@@ -35,7 +35,7 @@ async def test_a_kill_after_the_deletion_of_a_pod_deletes_no_second_one(arena: A
 async def test_a_repair_that_fails_while_the_operator_is_away_is_found_when_it_is_back(arena: Arena) -> None:
     async with arena.broken("port-mismatch") as journey:
         async with arena.operator(journey.namespace) as operator:
-            await journey.policy(verify={"watch": "10m", "convergeTimeout": "15s"})
+            await journey.policy(verify={"watch": "10m", "convergeTimeout": arena.pace.patience})
             name = await journey.incident()
             ended = await journey.until(name, *ENDED)
             assert ended.status.outcome is Outcome.FIXED

@@ -69,7 +69,9 @@ async def test_a_repair_that_no_new_pod_would_have_is_none(arena: Arena) -> None
     async with arena.broken("port-mismatch") as journey:
         await journey.apply(NO_NEW_PODS)
         rung = {"tier": "PlainRetry"}
-        await journey.policy(verify={**DURABLE, "convergeTimeout": "10s"}, ladder=[rung], budget={"attempts": 1})
+        await journey.policy(
+            verify={**DURABLE, "convergeTimeout": arena.pace.patience}, ladder=[rung], budget={"attempts": 1}
+        )
         ended = await journey.until(await journey.incident(), *ENDED)
         (only,) = ended.status.attempts
         assert only.durability is not None
@@ -81,7 +83,7 @@ async def test_a_repair_that_no_new_pod_would_have_is_none(arena: Arena) -> None
 
 async def test_what_was_fixed_and_fails_again_is_said_to_have_regressed(arena: Arena) -> None:
     async with arena.broken("port-mismatch") as journey:
-        ended = await healed(journey, verify={"watch": "60s", "convergeTimeout": "15s"})
+        ended = await healed(journey, verify={"watch": "60s", "convergeTimeout": arena.pace.patience})
         await journey.kubectl("patch", "service/cart", "--type=json", "-p", WRONG_PORT)
         seen = await journey.until(ended.metadata.name, Phase.REGRESSED)
         regressed = find_condition(seen.status.conditions, ConditionType.REGRESSED)

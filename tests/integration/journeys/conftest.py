@@ -21,7 +21,7 @@ pytest.register_assert_rewrite(
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-PACE = Pace(hold="3s", converge="30s", limit=90.0, proof=60.0)
+PACE = Pace(hold="2s", converge="30s", patience="5s", limit=90.0, proof=60.0)
 
 
 @pytest.fixture(scope="session")
