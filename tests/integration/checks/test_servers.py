@@ -65,7 +65,8 @@ def leading_to(port: int) -> Snapshot:
     """A Service `web` whose address is the backend's."""
     spec = {"clusterIP": "127.0.0.1", "selector": {"app": "web"}, "ports": [{"port": port}]}
     service = {"kind": "Service", "metadata": {"name": "web"}, "spec": spec}
-    return Snapshot("shop", datetime(2026, 11, 1, tzinfo=UTC), {"Service": (service,)})
+    listed = {"Service": (service,), "EndpointSlice": (), "Pod": ()}
+    return Snapshot("shop", datetime(2026, 11, 1, tzinfo=UTC), listed)
 
 
 def http(path: str) -> HttpCheck:

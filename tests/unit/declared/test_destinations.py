@@ -82,7 +82,7 @@ REFUSED: list[tuple[str, Callable[[dict[str, Any]], object], str, Kind]] = [
     ("no selector", spec(selector=None), "no selector", Kind.FORBIDDEN),
     ("an address written by hand", address("169.254.169.254"), "leads to 169.254.169.254", Kind.FORBIDDEN),
     ("an address of another namespace", address(POD, "10.1.0.99"), "leads to 10.1.0.99", Kind.FORBIDDEN),
-    ("a UDP port", spec(ports=[{"port": 53, "protocol": "UDP"}]), "no port http", Kind.NOT_FOUND),
+    ("a UDP port", spec(ports=[{"port": 53, "protocol": "UDP"}]), "no TCP port http", Kind.NOT_FOUND),
     (
         "unlisted pods",
         lambda objects: objects["unseen"].update({"Pod": "Forbidden: no right"}),
@@ -131,9 +131,25 @@ def test_an_address_is_written_as_a_url_wants_it(where: Destination, authority: 
     assert where.authority == authority
 
 
-async def test_the_api_server_is_not_sent_to_an_address_written_by_hand_either() -> None:
+def unseen(kind: str) -> Callable[[dict[str, Any]], object]:
+    return lambda objects: objects["unseen"].update({kind: "Timeout: no answer"})
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "says"),
+    [
+        (address("169.254.169.254"), Kind.FORBIDDEN, "leads to 169.254.169.254"),
+        (spec(selector=None), Kind.FORBIDDEN, "has no selector"),
+        (spec(type="ExternalName", externalName="metadata"), Kind.FORBIDDEN, "has no selector"),
+        (unseen("EndpointSlice"), Kind.TIMEOUT, "EndpointSlice objects could not be listed"),
+        (unseen("Pod"), Kind.TIMEOUT, "Pod objects could not be listed"),
+    ],
+    ids=["by hand", "no selector", "an external name", "endpoints unseen", "pods unseen"],
+)
+async def test_the_api_server_is_sent_nowhere_else_either(
+    change: Callable[[dict[str, Any]], object], kind: Kind, says: str
+) -> None:
     nobody = cast(KubeClient, None)  # nothing may be asked
     check = HttpCheck.parse({"service": "web", "port": "80"})
-    reply = await proxied.ask_http(nobody, shop(address("169.254.169.254")), check)
-    assert reply.unknown is Kind.FORBIDDEN
-    assert "leads to 169.254.169.254" in reply.failure
+    reply = await proxied.ask_http(nobody, shop(change), check)
+    assert (reply.unknown, says in reply.failure) == (kind, True)

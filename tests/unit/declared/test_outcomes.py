@@ -175,7 +175,8 @@ async def test_https_is_asked_of_the_proxy_as_such() -> None:
 
 
 def before_web() -> Snapshot:
-    return Snapshot("shop", datetime(2026, 11, 1, tzinfo=UTC), {"Service": (service("web"),)})
+    listed = {"Service": (service("web"),), "EndpointSlice": (), "Pod": ()}
+    return Snapshot("shop", datetime(2026, 11, 1, tzinfo=UTC), listed)
 
 
 FETCHED: list[tuple[str, dict[str, str], Build, Kind]] = [

@@ -36,21 +36,12 @@ class Destination:
 
 def destination(snapshot: Snapshot, service: str, port: str) -> Destination | Reply:
     """The Service's address and port, or why there is none to connect to. An empty port means the first one."""
-    for kind in _NEEDED:
-        if kind in snapshot.unseen:
-            why = snapshot.unseen[kind]
-            return Reply(failure=f"{kind} objects could not be listed: {why}", unknown=blindness(why))
-    found = snapshot.find("Service", service)
-    if found is None:
-        return Reply(failure=f"Service/{service} does not exist", unknown=Kind.NOT_FOUND)
-    if text(found, "spec", "type") == "ExternalName" or not service_selector(found):
-        return _refused(f"Service/{service} has no selector: only pods of its own namespace are asked")
+    found = vouched_for(snapshot, service)
+    if isinstance(found, Reply):
+        return found
     chosen = find_port(found, port)
     if chosen is None:
-        return Reply(failure=f"Service/{service} has no port {port}", unknown=Kind.NOT_FOUND)
-    stranger = stranger_behind(snapshot, service)
-    if stranger is not None:
-        return stranger
+        return no_port(service, port)
     host = f"{service}.{snapshot.namespace}.svc"
     address = text(found, "spec", "clusterIP")
     if _is_address(address):
@@ -58,12 +49,26 @@ def destination(snapshot: Snapshot, service: str, port: str) -> Destination | Re
     return _headless(snapshot, service, chosen, host)
 
 
-def stranger_behind(snapshot: Snapshot, service: str) -> Reply | None:
-    """Why a Service that leads out of its namespace is not asked: its answer would tell what stands there."""
+def vouched_for(snapshot: Snapshot, service: str) -> Manifest | Reply:
+    """The Service, or why it is not asked: one that leads out of its namespace would tell what stands there."""
+    for kind in _NEEDED:
+        if not snapshot.is_listed(kind):
+            why = snapshot.unseen.get(kind, "nobody asked for them")
+            return Reply(failure=f"{kind} objects could not be listed: {why}", unknown=blindness(why))
+    found = snapshot.find("Service", service)
+    if found is None:
+        return Reply(failure=f"Service/{service} does not exist", unknown=Kind.NOT_FOUND)
+    if text(found, "spec", "type") == "ExternalName" or not service_selector(found):
+        return _refused(f"Service/{service} has no selector: only pods of its own namespace are asked")
     stranger = next(_strangers(snapshot, service), "")
-    if not stranger:
-        return None
-    return _refused(f"Service/{service} leads to {stranger}, which is no pod of its namespace")
+    if stranger:
+        return _refused(f"Service/{service} leads to {stranger}, which is no pod of its namespace")
+    return found
+
+
+def no_port(service: str, port: str) -> Reply:
+    """What is said where the Service has no such TCP port."""
+    return Reply(failure=f"Service/{service} has no TCP port {port}".rstrip(), unknown=Kind.NOT_FOUND)
 
 
 def find_port(service: Manifest, port: str) -> Manifest | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sanare import errors
 from sanare.api.checks import HttpCheck, TcpCheck
 from sanare.api.manifest import number, text
-from sanare.evaluator.declared.destination import find_port, stranger_behind
+from sanare.evaluator.declared.destination import find_port, no_port, vouched_for
 from sanare.evaluator.declared.reply import BODY_BYTES, Reply, unanswered
-from sanare.evaluator.kinds import Kind, blindness
+from sanare.evaluator.kinds import Kind
 from sanare.evaluator.reach import address, read_answer
 from sanare.evaluator.snapshot import Probe, Snapshot
 from sanare.kube.client import KubeClient
@@ -60,16 +60,10 @@ async def _ask(
 
 def _probe(snapshot: Snapshot, service: str, port: str, path: str) -> Probe | Reply:
     """The request, by the name of the port where it has one: the proxy takes both."""
-    if "Service" in snapshot.unseen:
-        why = snapshot.unseen["Service"]
-        return Reply(failure=f"Service objects could not be listed: {why}", unknown=blindness(why))
-    found = snapshot.find("Service", service)
-    if found is None:
-        return Reply(failure=f"Service/{service} does not exist", unknown=Kind.NOT_FOUND)
+    found = vouched_for(snapshot, service)
+    if isinstance(found, Reply):
+        return found
     chosen = find_port(found, port)
     if chosen is None:
-        return Reply(failure=f"Service/{service} has no TCP port {port}".rstrip(), unknown=Kind.NOT_FOUND)
-    stranger = stranger_behind(snapshot, service)
-    if stranger is not None:
-        return stranger
+        return no_port(service, port)
     return Probe("Service", service, text(chosen, "name") or str(number(chosen, "port")), path)
