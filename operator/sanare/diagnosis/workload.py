@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from sanare.api.manifest import Manifest, Ref, dig, items, labels, mapping, number, owners, text
 from sanare.diagnosis.patch import Pointer, set_variable
@@ -21,6 +22,7 @@ _TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Pod": (),
 }
 _REVISION = "deployment.kubernetes.io/revision"
+_ByOwner: TypeAlias = Mapping[tuple[str, str], Sequence[Manifest]]
 
 
 class Group(StrEnum):
@@ -201,12 +203,26 @@ def succeeded(pod: Manifest) -> bool:
 
 def workloads_of(snapshot: Snapshot) -> tuple[Workload, ...]:
     """Every workload of the namespace, each with its current pods."""
-    owned = {kind: snapshot.all(kind) for kind in ("Pod", "ReplicaSet", "Job")}
+    present = (pod for pod in snapshot.all("Pod") if dig(pod, "metadata", "deletionTimestamp") is None)
+    owned = {
+        "Pod": _by_owner(present),
+        "ReplicaSet": _by_owner(snapshot.all("ReplicaSet")),
+        "Job": _by_owner(snapshot.all("Job")),
+    }
     top = (m for kind in _TEMPLATES for m in snapshot.all(kind) if not any(owners(m)))
     return tuple(_workload(manifest, owned) for manifest in top)
 
 
-def _workload(manifest: Manifest, owned: Mapping[str, tuple[Manifest, ...]]) -> Workload:
+def _by_owner(manifests: Iterable[Manifest]) -> _ByOwner:
+    """By the kind and name of who owns them: looked up for every workload, so that a namespace is read once."""
+    found: dict[tuple[str, str], list[Manifest]] = {}
+    for manifest in manifests:
+        for key in dict.fromkeys((owner.kind, owner.name) for owner in owners(manifest)):
+            found.setdefault(key, []).append(manifest)
+    return found
+
+
+def _workload(manifest: Manifest, owned: Mapping[str, _ByOwner]) -> Workload:
     kind = text(manifest, "kind")
     if kind == "Pod":
         return Workload(manifest, (manifest,))
@@ -219,14 +235,13 @@ def _workload(manifest: Manifest, owned: Mapping[str, tuple[Manifest, ...]]) -> 
     return Workload(manifest, tuple(_pods([manifest], owned["Pod"])))
 
 
-def _children(owner: Manifest, among: tuple[Manifest, ...]) -> list[Manifest]:
+def _children(owner: Manifest, among: _ByOwner) -> Sequence[Manifest]:
     mine = Ref.of(owner)
-    return [item for item in among if any((r.kind, r.name) == (mine.kind, mine.name) for r in owners(item))]
+    return among.get((mine.kind, mine.name), ())
 
 
-def _pods(parents: list[Manifest], pods: tuple[Manifest, ...]) -> list[Manifest]:
-    present = [pod for pod in pods if dig(pod, "metadata", "deletionTimestamp") is None]
-    return [pod for parent in parents for pod in _children(parent, tuple(present))]
+def _pods(parents: Iterable[Manifest], pods: _ByOwner) -> list[Manifest]:
+    return [pod for parent in parents for pod in _children(parent, pods)]
 
 
 def _revision(replica_set: Manifest) -> int:
