@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from sanare.api.manifest import Manifest, text
 from sanare.errors import Refused
-from sanare.kube.resources import BY_KIND
+from sanare.kubectl import creations, words
 from sanare.kubectl import manifest as manifests
-from sanare.kubectl import words
 from sanare.kubectl.facts import POD_SPEC, Fact, Rule
 from sanare.kubectl.grammar import Parsed
 from sanare.kubectl.image import from_registries
@@ -43,8 +41,7 @@ def _object(
     if not named and not parsed.has("selector") and not parsed.verb.startswith("rollout"):
         raise Refused("NoTarget", f"name the object: {targets[0].word}/NAME")
     many = not named or len(targets) > 1
-    concern = approval("Bulk", "this changes several objects at once; name one object")
-    return targets, ((concern,) if many else ())
+    return targets, ((_bulk(),) if many else ())
 
 
 def _kinds(targets: tuple[Target, ...]) -> set[str]:
@@ -184,7 +181,7 @@ def _delete(parsed: Parsed, namespace: str, scope: Scope) -> Draft:
     flags = {"timeout": bounded_seconds(parsed.flags.get("timeout"), scope.timeout)}
     concerns = list(_harsh(parsed))
     if parsed.flags.get("filename"):
-        objects = _stdin(parsed, namespace, scope)
+        objects = creations.objects_on_stdin(parsed, namespace, scope)
         kinds = {text(one, "kind") for one in objects}
         stdin, rest = manifests.render(objects), tuple[str, ...]()
         concerns += [_bulk()] if len(objects) > 1 else []
@@ -210,51 +207,6 @@ def _harsh(parsed: Parsed) -> list[Concern]:
     return found + ([approval("Orphan", "the owned objects would stay behind")] if orphan else [])
 
 
-def _stdin(parsed: Parsed, namespace: str, scope: Scope) -> list[dict[str, Any]]:
-    """The objects on stdin, each of a kind that may be written and in the right namespace. Raises Refused."""
-    if parsed.flags.get("filename") != "-" or parsed.words:
-        raise Refused("Manifest", "give the manifest on stdin, with -f - and nothing else")
-    objects = manifests.manifests(parsed.stdin)
-    for one in objects:
-        _check_object(one, namespace, scope)
-    return objects
-
-
-def _check_object(one: dict[str, Any], namespace: str, scope: Scope) -> None:
-    kind = text(one, "kind")
-    resource = BY_KIND.get(kind)
-    if resource is None or resource.api_version != one["apiVersion"]:
-        raise Refused(
-            "UnknownResource",
-            f"{one_line(str(one['apiVersion']), 60)} {one_line(kind, 60)} is not a kind that can be used here",
-        )
-    refuse_unwritable(kind, scope.kinds)
-    words.name(text(one, "metadata", "name"))
-    if one["metadata"].get("namespace", namespace) != namespace:
-        raise Refused("Namespace", f"{kind} names another namespace than {namespace}")
-
-
-def _from_stdin(parsed: Parsed, namespace: str, scope: Scope) -> Draft:
-    """`apply`, `create` and `replace` with -f -."""
-    objects = _stdin(parsed, namespace, scope)
-    found = [concern for one in objects for concern in judge_fragment(text(one, "kind"), one, scope.limits)]
-    return Draft(stdin=manifests.render(objects), concerns=tuple(found))
-
-
-def _create(parsed: Parsed, namespace: str, scope: Scope) -> Draft:
-    """`create KIND NAME` without a file."""
-    if len(parsed.words) != 1:
-        raise Refused("NoTarget", f"write {parsed.verb} NAME")
-    kind = _CREATED[parsed.verb]
-    refuse_unwritable(kind, scope.kinds)
-    found = list(judge_fragment(kind, {}, scope.limits))
-    if parsed.verb in ("create ingress", "create service nodeport", "create service loadbalancer"):
-        found.append(approval(Rule.EXPOSURE + "New", "this opens a new way in from outside"))
-    if parsed.verb == "create job" and "from" not in parsed.flags:
-        raise Refused("Job", "a job is only created from a cronjob: create job NAME --from=cronjob/NAME")
-    return Draft((words.name(parsed.words[0]),), concerns=tuple(found))
-
-
 def _autoscale(parsed: Parsed, namespace: str, scope: Scope) -> Draft:
     targets, concerns = _object(parsed.words, parsed, scope)
     _only(targets, _SCALED, "replicas to scale")
@@ -273,17 +225,6 @@ def _expose(parsed: Parsed, namespace: str, scope: Scope) -> Draft:
     return Draft(render_targets(targets), concerns=(*concerns, *found))
 
 
-_CREATED: Mapping[str, str] = {
-    "create configmap": "ConfigMap",
-    "create job": "Job",
-    "create service clusterip": "Service",
-    "create service nodeport": "Service",
-    "create service loadbalancer": "Service",
-    "create ingress": "Ingress",
-    "create poddisruptionbudget": "PodDisruptionBudget",
-    "create quota": "ResourceQuota",
-}
-
 READERS: Mapping[str, Reader] = {
     "rollout undo": _rollout,
     "rollout restart": _rollout,
@@ -298,10 +239,7 @@ READERS: Mapping[str, Reader] = {
     "label": _edit_keys,
     "annotate": _edit_keys,
     "delete": _delete,
-    "apply": _from_stdin,
-    "create": _from_stdin,
-    "replace": _from_stdin,
     "autoscale": _autoscale,
     "expose": _expose,
-    **dict.fromkeys(_CREATED, _create),
+    **creations.READERS,
 }
