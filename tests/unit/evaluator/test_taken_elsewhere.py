@@ -154,7 +154,12 @@ TAKEN: list[tuple[str, Change, Change, Kind]] = [
         remeta("PersistentVolumeClaim", "data", **GOING),
         Kind.DELETED,
     ),
-    ("a claim that nothing mounts is deleted", CLAIM, deletes("PersistentVolumeClaim", "data"), Kind.DELETED),
+    (
+        "a claim that nothing mounts is deleted",
+        CLAIM,
+        deletes("PersistentVolumeClaim", "data"),
+        Kind.CLAIM_REPLACED,
+    ),
     (
         "a claim that nothing mounts is made again",
         CLAIM,

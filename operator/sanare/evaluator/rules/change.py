@@ -13,6 +13,7 @@ from sanare.evaluator.container_facts import ContainerFacts
 from sanare.evaluator.facts import Facts, WorkloadFacts, workload_facts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, moment
+from sanare.evaluator.ownership import is_terminating
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen, failed
@@ -110,3 +111,15 @@ def bites(kind: Kind, object_: str, message: str, *, settles: float = 0.0) -> Se
 def names_now(change: Change, kind: str) -> set[str]:
     """Names of the objects of a kind that exist now."""
     return {text(item, "metadata", "name") for item in change.look.snapshot.all(kind)}
+
+
+def is_gone(change: Change, kind: str, name: str) -> bool:
+    """Whether an object that was there is not any more, or will not be."""
+    missing = change.look.snapshot.find(kind, name) is None
+    return not change.is_unseen(kind) and (missing or is_going(change, kind, name))
+
+
+def is_going(change: Change, kind: str, name: str) -> bool:
+    """Whether an object waits for its finalizers: nothing brings it back."""
+    found = change.look.snapshot.find(kind, name)
+    return found is not None and is_terminating(found)

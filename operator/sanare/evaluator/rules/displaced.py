@@ -9,7 +9,7 @@ from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import is_terminating, key, pod_template, selects, service_selector
 from sanare.evaluator.reach import slices_of
-from sanare.evaluator.rules.change import Change, bites
+from sanare.evaluator.rules.change import Change, bites, is_going, is_gone
 from sanare.evaluator.rules.collateral import is_scaled
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen
@@ -21,32 +21,22 @@ def rule_deleted(change: Change) -> Iterator[Seen]:
     for before in change.then.workloads:
         kind, _, name = before.object.partition("/")
         gone = before.object not in change.look.owned.workloads and not change.is_unseen(kind)
-        if gone or (kind != "Pod" and _is_going(change, kind, name)):
+        if gone or (kind != "Pod" and is_going(change, kind, name)):
             yield bites(Kind.DELETED, before.object, f"{before.object} was deleted")
     for service in change.then.services:
-        if _is_gone(change, "Service", service.name):
+        if is_gone(change, "Service", service.name):
             yield bites(Kind.DELETED, f"Service/{service.name}", f"Service/{service.name} was deleted")
     for _, now in change.workloads:
         for name in now.config_maps:
-            if change.then.has("ConfigMap", name) and _is_gone(change, "ConfigMap", name):
+            if change.then.has("ConfigMap", name) and is_gone(change, "ConfigMap", name):
                 yield bites(
                     Kind.DELETED, f"ConfigMap/{name}", f"ConfigMap/{name}, which {now.object} reads, was deleted"
                 )
-    for name in change.then.names.get("PersistentVolumeClaim", ()):
-        if _is_gone(change, "PersistentVolumeClaim", name):
+    for name in sorted({claim for workload in change.then.workloads for claim in workload.claims}):
+        known = change.then.has("PersistentVolumeClaim", name)
+        if known and is_gone(change, "PersistentVolumeClaim", name):
             object_ = f"PersistentVolumeClaim/{name}"
             yield bites(Kind.DELETED, object_, f"{object_} was deleted, and its data with it")
-
-
-def _is_gone(change: Change, kind: str, name: str) -> bool:
-    missing = change.look.snapshot.find(kind, name) is None
-    return not change.is_unseen(kind) and (missing or _is_going(change, kind, name))
-
-
-def _is_going(change: Change, kind: str, name: str) -> bool:
-    """Whether an object waits for its finalizers: nothing brings it back."""
-    found = change.look.snapshot.find(kind, name)
-    return found is not None and is_terminating(found)
 
 
 def rule_replaced(change: Change) -> Iterator[Seen]:

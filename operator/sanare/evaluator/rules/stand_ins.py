@@ -9,7 +9,7 @@ from sanare.api.manifest import Manifest, items, mapping, text
 from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import pod_template
-from sanare.evaluator.rules.change import Change, bites
+from sanare.evaluator.rules.change import Change, bites, is_gone
 from sanare.evaluator.rules.documented import EVERYWHERE, documented, is_written
 from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
@@ -37,11 +37,18 @@ def rule_claim_replaced(change: Change) -> Iterator[Seen]:
                 )
                 yield bites(Kind.CLAIM_REPLACED, now.object, message)
 
-    mounted = {name for _, now in change.workloads for name in now.claims}
+    yield from _lost_claims(change)
+
+
+def _lost_claims(change: Change) -> Iterator[Seen]:
+    """Claims that no volume of the scope names: a StatefulSet makes its own again, sooner or later, and empty."""
+    named = {name for pair in change.workloads for each in pair for name in each.claims}
     for name in change.then.names.get("PersistentVolumeClaim", ()):
-        if name not in mounted and _is_remade(change, name):
-            object_ = f"PersistentVolumeClaim/{name}"
+        object_ = f"PersistentVolumeClaim/{name}"
+        if name not in named and _is_remade(change, name):
             yield bites(Kind.CLAIM_REPLACED, object_, f"{object_} was deleted and made again: its data is gone")
+        elif name not in named and is_gone(change, "PersistentVolumeClaim", name):
+            yield bites(Kind.CLAIM_REPLACED, object_, f"{object_} was deleted, and its data with it")
 
 
 def _has_appeared(change: Change, claim: str) -> bool:
