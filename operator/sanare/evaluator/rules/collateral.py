@@ -27,12 +27,13 @@ def rule_neighbour_removed(change: Change) -> Iterator[Seen]:
     for before in change.then.neighbours:
         what = _removal(change, before)
         if what:
-            yield bites(Kind.NEIGHBOUR_BROKEN, before.object, f"{before.object}, beside the scope, {what}")
+            was = "it was healthy before the first attempt" if before.healthy else "it is none of the Incident's"
+            yield bites(Kind.NEIGHBOUR_BROKEN, before.object, f"{before.object} {what}; {was}")
     known = {*(each.object for each in change.then.neighbours), *(each.object for each in change.then.workloads)}
     for name in () if change.is_unseen("CronJob") else change.then.names.get("CronJob", ()):
         object_ = f"CronJob/{name}"
         if object_ not in known and change.look.snapshot.find("CronJob", name) is None:
-            yield bites(Kind.NEIGHBOUR_BROKEN, object_, f"{object_}, beside the scope, was deleted")
+            yield bites(Kind.NEIGHBOUR_BROKEN, object_, f"{object_} was deleted; it is none of the Incident's")
 
 
 def _removal(change: Change, before: Health) -> str:
