@@ -78,6 +78,8 @@ RIGHT = {
             {"name": "rolled out", "rollout": {"name": "web"}},
             {"name": "has endpoints", "endpoints": {"service": "web", "minReady": 2}},
             {"name": "answers", "http": {"service": "web", "path": "/healthz?full=1", "status": 204}},
+            {"name": "by number", "tcp": {"service": "web", "port": 8080}},
+            {"name": "by name", "tcp": {"service": "web", "port": "http"}},
         ]
     ),
     "an alert": incident(

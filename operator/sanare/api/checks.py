@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from sanare.api.duration import Duration
-from sanare.api.model import Model, Name, rules
+from sanare.api.model import Model, Name, PortName, rules
 
 MEMBERS = ("rollout", "endpoints", "http", "tcp", "promql", "cel", "job")
 
@@ -54,7 +54,7 @@ class HttpCheck(Model):
 
     service: Name
     """Name of the Service."""
-    port: str = Field(default="", max_length=63)
+    port: PortName = Field(default="", max_length=63)
     """Port of the Service, by name or number; empty means its first one."""
     scheme: Literal["HTTP", "HTTPS"] = "HTTP"
     """HTTP or HTTPS; as with a kubelet's probes, the certificate is not verified."""
@@ -77,7 +77,7 @@ class TcpCheck(Model):
 
     service: Name
     """Name of the Service."""
-    port: str = Field(min_length=1, max_length=63)
+    port: PortName = Field(min_length=1, max_length=63)
     """Port of the Service, by name or number."""
     origin: Origin = Field(default=Origin.API_SERVER_PROXY, alias="from")
     """Who connects: APIServerProxy through the API server, Operator from the operator's own pod, ProbePod from a

@@ -9,7 +9,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
 
 GROUP = "sanare.dev"
@@ -32,12 +41,19 @@ def rules(*pairs: tuple[str, str]) -> dict[str, Any]:
     return {"x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in pairs]}
 
 
+INT_OR_STRING: dict[str, JsonValue] = {"x-kubernetes-int-or-string": True}
+
 Time = Annotated[
     datetime,
     PlainSerializer(to_rfc3339, when_used="json"),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+PortName = Annotated[  # of a port, or its number, which people write without quotes
+    str,
+    BeforeValidator(lambda port: str(port) if type(port) is int else port),
+    Field(json_schema_extra=INT_OR_STRING),
+]
 ObjectName = Annotated[str, StringConstraints(max_length=320)]  # Kind/name
 
 

@@ -62,7 +62,7 @@ def _type(node: Mapping[str, Any]) -> str:
         return "map of strings"
     if any("duration(self)" in rule["rule"] for rule in node.get("x-kubernetes-validations", ())):
         return "duration"
-    return "time" if node.get("format") == "date-time" else str(node["type"])
+    return "time" if node.get("format") == "date-time" else str(node.get("type", "integer or string"))
 
 
 def _limits(node: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sanare.api.model import Model
+from sanare.api.model import INT_OR_STRING, Model
 
 _KEPT = (
     "type", "description", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems",
@@ -33,7 +33,10 @@ def _node(
     node: dict[str, Any] = {key: merged[key] for key in _KEPT if key in merged}
     if "description" in node:
         node["description"] = " ".join(node["description"].split())
-    if node["type"] == "integer":
+    if merged.get("x-kubernetes-int-or-string"):
+        del node["type"]
+        node |= {"anyOf": [{"type": "integer"}, {"type": "string"}], **INT_OR_STRING}
+    elif node["type"] == "integer":
         node["format"] = "int64"
     elif node["type"] == "array":
         node["items"] = _node(merged["items"], definitions, defaults=defaults)

@@ -169,9 +169,12 @@ def test_defaults_stand_in_the_spec_alone_and_are_the_models(
 def test_a_node_is_bounded_and_described(path: str, node: dict[str, Any]) -> None:
     is_field = not path.endswith(("[]", "{}"))
     assert not is_field or node["description"]
-    match node["type"]:
+    match node.get("type"):
         case "string":
             assert "maxLength" in node or "enum" in node or node.get("format") == "date-time"
+        case None:
+            assert node["x-kubernetes-int-or-string"]
+            assert "maxLength" in node
         case "array":
             assert "maxItems" in node
             assert node["x-kubernetes-list-type"] in ("atomic", "map")
