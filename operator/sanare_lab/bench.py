@@ -18,7 +18,7 @@ from rich.table import Table
 
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.evaluator import Evaluator
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND

@@ -28,7 +28,7 @@ from sanare import errors
 from sanare.api.incident import Incident
 from sanare.api.model import API_VERSION
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckOutcome, Result, Verdict
+from sanare.api.verdict import CheckOutcome, Result, Verdict
 from sanare.evaluator.declared.asker import Means
 from sanare.evaluator.declared.prometheus import Server
 from sanare.evaluator.evaluator import Evaluator

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sanare.api.attempt import DurabilityState
 from sanare.api.incident import Incident
-from sanare.api.status import ConditionType, DurabilityState, Outcome, Phase, Result
+from sanare.api.status import ConditionType, Outcome, Phase
+from sanare.api.verdict import Result
 from sanare.decision.conditions import find_condition
 from tests.journeys.arena import Arena
 

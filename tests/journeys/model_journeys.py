@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sanare.api.status import Outcome, Phase, Result, Signal, Tier
+from sanare.api.attempt import Tier
+from sanare.api.status import Outcome, Phase
+from sanare.api.verdict import Result, Signal
 from sanare_lab.model import Delayed, Request, Rule, Script, ScriptedModel, always, first_match, run, say
 from tests.journeys.arena import Arena
 

@@ -11,7 +11,8 @@ import pytest
 import pytest_asyncio
 
 from sanare.api.incident import Incident
-from sanare.api.status import ConditionType, Outcome, Phase, Result
+from sanare.api.status import ConditionType, Outcome, Phase
+from sanare.api.verdict import Result
 from sanare.decision.conditions import find_condition
 from tests.journeys.arena import Arena, Journey
 

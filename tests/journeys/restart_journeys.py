@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sanare.api.attempt import DurabilityState
 from sanare.api.incident import Incident
-from sanare.api.status import ConditionType, DurabilityState, Outcome, Phase
+from sanare.api.status import ConditionType, Outcome, Phase
 from sanare.decision.conditions import find_condition
 from tests.journeys.arena import Arena
 

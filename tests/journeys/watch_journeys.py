@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from sanare.api.attempt import DurabilityState
 from sanare.api.incident import Incident
 from sanare.api.manifest import text
-from sanare.api.status import ConditionType, DurabilityState, Outcome, Phase, Result, Signal
+from sanare.api.status import ConditionType, Outcome, Phase
+from sanare.api.verdict import Result, Signal
 from sanare.decision.conditions import find_condition
 from sanare.kube.resources import BY_KIND
 from tests.journeys.arena import Arena, Journey

@@ -5,19 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sanare.api.attempt import Attempt, AttemptState, Tier
 from sanare.api.incident import Incident
-from sanare.api.status import (
-    Attempt,
-    AttemptState,
-    BaselineRef,
-    ConditionType,
-    IncidentStatus,
-    Proposal,
-    Result,
-    Signal,
-    Tier,
-    Verdict,
-)
+from sanare.api.status import BaselineRef, ConditionType, IncidentStatus, Proposal
+from sanare.api.verdict import Result, Signal, Verdict
 from sanare.decision.conditions import Truth, set_condition
 
 DIGEST = "sha256:" + "a" * 64

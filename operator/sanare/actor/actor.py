@@ -10,7 +10,8 @@ from typing import Protocol
 
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung
-from sanare.api.status import MemoryEntry, Usage, Verdict
+from sanare.api.status import MemoryEntry, Usage
+from sanare.api.verdict import Verdict
 from sanare.diagnosis.finding import Finding
 from sanare.evaluator.snapshot import Snapshot
 from sanare.kubectl.tool import Kubectl

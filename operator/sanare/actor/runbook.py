@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sanare.actor.actor import Case, End, KeepUsage, Report, Turn
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.diagnosis.finding import Confidence, Finding
 from sanare.diagnosis.render import render_command
 from sanare.kubectl.tool import Command, Kubectl, ToolResult

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from sanare.api.allowed import AllowedChange
+from sanare.api.attempt import Tier
 from sanare.api.checks import Check
 from sanare.api.duration import Duration
 from sanare.api.incident import Mode, ObjectMeta, Severity
 from sanare.api.model import API_VERSION, Model, rules
-from sanare.api.status import Tier
 
 
 def _minutes(value: float) -> timedelta:

@@ -14,7 +14,7 @@ from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.namespace import Survey, survey
 from sanare.diagnosis.render import render_command
 from sanare.errors import ConfigError, InvalidIncident
-from sanare.evaluator.wanted import TARGET_KINDS
+from sanare.evaluator.scope import TARGET_KINDS
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND, RESOURCES
 from sanare.text import one_line

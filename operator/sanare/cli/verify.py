@@ -11,7 +11,7 @@ from typing import Any
 
 from sanare.api.incident import Incident
 from sanare.api.model import to_rfc3339
-from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
+from sanare.api.verdict import CheckOutcome, CheckResult, Result, Verdict
 from sanare.cli.people import named_incident
 from sanare.cli.table import Screen, pairs, table
 from sanare.errors import ConfigError

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from sanare.api.status import Attempt, IncidentStatus, Proposal
+from sanare.api.attempt import Attempt
+from sanare.api.status import IncidentStatus, Proposal
 from sanare.text import cap
 
 SOFT_BYTES = 48 * 1024

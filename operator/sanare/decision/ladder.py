@@ -11,19 +11,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from sanare.api.attempt import Attempt, AttemptState, DurabilityState, Tier
 from sanare.api.incident import Incident, Mode
 from sanare.api.policy import PolicySpec, Rollback, Rung
-from sanare.api.status import (
-    MAX_ATTEMPTS,
-    Attempt,
-    AttemptState,
-    ConditionType,
-    DurabilityState,
-    Outcome,
-    Result,
-    Signal,
-    Tier,
-)
+from sanare.api.status import MAX_ATTEMPTS, ConditionType, Outcome
+from sanare.api.verdict import Result, Signal
 from sanare.decision.conditions import find_condition, is_true
 from sanare.decision.regression import decide_watch
 from sanare.decision.rungs import choose_rung

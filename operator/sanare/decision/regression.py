@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Self
 
+from sanare.api.attempt import Attempt
 from sanare.api.incident import Incident
-from sanare.api.status import Attempt, CheckResult, ConditionType, Outcome, Result, Verdict
+from sanare.api.status import ConditionType, Outcome
+from sanare.api.verdict import CheckResult, Result, Verdict
 from sanare.decision.conditions import is_true
 from sanare.decision.step import Wait, Watch
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sanare.api.attempt import Attempt, AttemptState, Tier
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung, When
-from sanare.api.status import Attempt, AttemptState, Signal, Tier
+from sanare.api.verdict import Signal
 
 _RETRIES = (Tier.PLAIN_RETRY, Tier.REFLECTION_RETRY)
 

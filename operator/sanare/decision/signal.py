@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from sanare.api.status import CheckOutcome, CheckResult, Signal
-from sanare.api.verdict import Progress
+from sanare.api.verdict import CheckOutcome, CheckResult, Progress, Signal
 
 Fault: TypeAlias = tuple[str, str]  # object and kind
 _LISTED = 8

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from sanare.api.attempt import Attempt
 from sanare.api.policy import Rung
-from sanare.api.status import Attempt, Outcome
+from sanare.api.status import Outcome
 
 
 @dataclass(frozen=True, slots=True)

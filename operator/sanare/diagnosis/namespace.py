@@ -14,7 +14,7 @@ from sanare import errors
 from sanare.api.incident import Incident, IncidentSpec, ObjectMeta, Target
 from sanare.api.manifest import Manifest, owners, text
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckResult
+from sanare.api.verdict import CheckResult
 from sanare.diagnosis.diagnose import diagnose
 from sanare.diagnosis.finding import Finding
 from sanare.diagnosis.probing import confirm

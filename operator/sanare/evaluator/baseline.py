@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from sanare.api.model import Model, Time
-from sanare.api.status import CheckOutcome
+from sanare.api.verdict import CheckOutcome
 from sanare.evaluator.facts import Facts
 
 LIMIT = 48 * 1024

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sanare.api.duration import format_duration
 from sanare.api.manifest import items, mapping, number, text
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckResult, Result, Verdict
+from sanare.api.verdict import CheckResult, Result, Verdict
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, moment, restarts
 from sanare.evaluator.seen import Seen, failed

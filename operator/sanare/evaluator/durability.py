@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sanare.api.manifest import Manifest, text
-from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
-from sanare.api.verdict import MAX_CHECKS
+from sanare.api.verdict import MAX_CHECKS, CheckOutcome, CheckResult, Result, Verdict
 from sanare.evaluator.health import desired_pods
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, is_ready

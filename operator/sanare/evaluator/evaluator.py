@@ -10,7 +10,7 @@ from datetime import datetime
 from sanare import errors
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckOutcome, CheckResult, Verdict
+from sanare.api.verdict import CheckOutcome, CheckResult, Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.collect import Collected, collect, with_kinds
 from sanare.evaluator.converge import Convergence, Ended
@@ -22,10 +22,11 @@ from sanare.evaluator.durability import Disruption, with_durability
 from sanare.evaluator.judge import assess, verdict_of
 from sanare.evaluator.look import Look, allowances
 from sanare.evaluator.rules.guarded import further_kinds
+from sanare.evaluator.scope import TARGET_KINDS
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
 from sanare.evaluator.survey import take_baseline
-from sanare.evaluator.wanted import BINDINGS, EVERYTHING, GUARDS, SCALER, TARGET_KINDS, guard_kinds, kept_kinds
+from sanare.evaluator.wanted import BINDINGS, EVERYTHING, GUARDS, SCALER, guard_kinds, kept_kinds
 from sanare.evaluator.watching import Changes
 from sanare.kube.client import KubeClient
 from sanare.kube.resources import BY_KIND

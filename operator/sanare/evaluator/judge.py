@@ -11,8 +11,7 @@ from datetime import datetime
 
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckOutcome, CheckResult, Result, Verdict
-from sanare.api.verdict import MAX_CHECKS, Counts
+from sanare.api.verdict import MAX_CHECKS, CheckOutcome, CheckResult, Counts, Result, Verdict
 from sanare.decision.signal import Fault, Faults, Reading, decide_signal, measure_progress
 from sanare.evaluator import health, traffic
 from sanare.evaluator.baseline import Baseline

@@ -24,6 +24,9 @@ from sanare.evaluator.ownership import (
 )
 from sanare.evaluator.snapshot import Snapshot
 
+# Kinds that a verdict can be about.
+TARGET_KINDS = frozenset({*TEMPLATED, "Pod", "Service", "HorizontalPodAutoscaler"})
+
 _SAME_NAME, _NAME_WITHIN, _SIMILAR, _ALONE = 4, 3, 2, 1
 _NAME_LABELS = ("app", "app.kubernetes.io/name", "app.kubernetes.io/component", "k8s-app", "component", "name")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sanare.api.status import CheckOutcome, CheckResult
+from sanare.api.verdict import CheckOutcome, CheckResult
 from sanare.evaluator.kinds import CONSEQUENCES, Kind
 from sanare.text import one_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, mapping, owners, text
-from sanare.api.status import CheckOutcome
+from sanare.api.verdict import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
 from sanare.evaluator.bounds import guard_facts
 from sanare.evaluator.facts import Facts, Health, WorkloadFacts, asked_for, references, settings_of, workload_facts

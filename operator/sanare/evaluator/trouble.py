@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sanare.api.manifest import items, text
-from sanare.api.status import CheckResult
+from sanare.api.verdict import CheckResult
 from sanare.evaluator import health
 from sanare.evaluator.look import Look
 from sanare.evaluator.reach import is_asked_from_outside

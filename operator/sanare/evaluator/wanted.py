@@ -13,8 +13,8 @@ from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, items, number, owners, text
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.facts import WorkloadFacts, references
-from sanare.evaluator.ownership import TEMPLATED, containers, pod_template
-from sanare.evaluator.scope import Scope
+from sanare.evaluator.ownership import containers, pod_template
+from sanare.evaluator.scope import TARGET_KINDS, Scope
 from sanare.evaluator.snapshot import Snapshot
 
 # One look at a Deployment behind one Service, whatever its size: lists, requests from outside and logs together.
@@ -25,8 +25,6 @@ SCALER = "HorizontalPodAutoscaler"
 # Kinds that the workloads beside the scope need, and that nothing brings back.
 KEPT = ("ConfigMap", "CronJob")
 BINDINGS = ("RoleBinding", "ClusterRoleBinding")
-# Kinds that a verdict can be about.
-TARGET_KINDS = frozenset({*TEMPLATED, "Pod", "Service", SCALER})
 
 # What an analyzer may want to know of a namespace.
 EVERYTHING = (
@@ -115,14 +113,6 @@ def reads_config(workloads: Iterable[WorkloadFacts]) -> bool:
     )
 
 
-def kept_kinds(snapshot: Snapshot, workloads: Iterable[Manifest]) -> Iterator[str]:
-    """Kinds whose names a baseline keeps where the namespace shows that there are some that others need."""
-    if any(references(each, "configMap") for each in workloads):
-        yield "ConfigMap"
-    if any(owner.kind == "Job" for pod in snapshot.all("Pod") for owner in owners(pod)):
-        yield "CronJob"
-
-
 def mentions_config(workloads: Iterable[Manifest]) -> bool:
     """The same of whole objects, those beside the scope included: a neighbour's settings may be changed too."""
     return any(
@@ -132,6 +122,14 @@ def mentions_config(workloads: Iterable[Manifest]) -> bool:
         for template in map(pod_template, workloads)
         for container, _ in containers(template)
     )
+
+
+def kept_kinds(snapshot: Snapshot, workloads: Iterable[Manifest]) -> Iterator[str]:
+    """Kinds whose names a baseline keeps where the namespace shows that there are some that others need."""
+    if any(references(each, "configMap") for each in workloads):
+        yield "ConfigMap"
+    if any(owner.kind == "Job" for pod in snapshot.all("Pod") for owner in owners(pod)):
+        yield "CronJob"
 
 
 def guard_kinds(baseline: Baseline) -> tuple[str, ...]:

@@ -59,20 +59,9 @@ class Transport:
         sent = {"Content-Type": "application/json", **(headers or {})}
         await self._api.update_params_for_auth(sent, [], ["BearerToken"], path, method, body)
         limit = self._timeout if timeout is None else timeout
-        try:
-            response = await self._pool().request(
-                method,
-                self._url(path, query),
-                data=encode(body),
-                headers=sent,
-                timeout=aiohttp.ClientTimeout(total=limit, connect=_CONNECT_SECONDS),
-                allow_redirects=False,
-                server_hostname=self._configuration.tls_server_name or None,
-                proxy=self._configuration.proxy,
-                proxy_headers=self._configuration.proxy_headers,
-            )
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise errors.Unreachable(f"{method} {path}: no answer from the API server ({_cause(error)})") from error
+        within = aiohttp.ClientTimeout(total=limit, connect=_CONNECT_SECONDS)
+        url = self._url(path, query)
+        response = await self._send(method, path, url, data=encode(body), headers=sent, timeout=within)
         try:
             if 300 <= response.status < 400:
                 raise Redirected("the answer is a redirect, which is not followed", status=response.status)
@@ -81,6 +70,20 @@ class Transport:
             raise errors.Unreachable(f"{method} {path}: the answer broke off ({_cause(error)})") from error
         finally:
             response.close()
+
+    async def _send(self, method: Method, path: str, url: str, **what: Any) -> aiohttp.ClientResponse:
+        try:
+            return await self._pool().request(
+                method,
+                url,
+                allow_redirects=False,
+                server_hostname=self._configuration.tls_server_name or None,
+                proxy=self._configuration.proxy,
+                proxy_headers=self._configuration.proxy_headers,
+                **what,
+            )
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise errors.Unreachable(f"{method} {path}: no answer from the API server ({_cause(error)})") from error
 
     def _pool(self) -> aiohttp.ClientSession:
         if self._session is None:

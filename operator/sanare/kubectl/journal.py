@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol, Self
 
+from sanare.api.attempt import Mutation
 from sanare.api.manifest import Manifest, Ref, mapping, text
 from sanare.api.model import to_rfc3339
-from sanare.api.status import Mutation
 from sanare.kubectl.diff import summarise
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

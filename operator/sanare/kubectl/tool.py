@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from sanare.api.status import Mutation
+from sanare.api.attempt import Mutation
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sanare.api.policy import Feedback
-from sanare.api.status import CheckResult, MemoryEntry, Verdict
-from sanare.api.verdict import Progress
+from sanare.api.status import MemoryEntry
+from sanare.api.verdict import CheckResult, Progress, Verdict
 from sanare.text import cap, clean
 
 REFLECTIONS_KEPT = 3

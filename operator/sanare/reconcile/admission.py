@@ -10,7 +10,8 @@ from sanare import errors
 from sanare.api.incident import Incident
 from sanare.api.manifest import mapping
 from sanare.api.policy import PolicySpec
-from sanare.api.status import BaselineRef, ConditionType, Result
+from sanare.api.status import BaselineRef, ConditionType
+from sanare.api.verdict import Result
 from sanare.evaluator.baseline import Baseline
 from sanare.kube.client import KubeClient
 from sanare.kube.events import Happening

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from sanare.actor.actor import End, Report
 from sanare.api.incident import Mode
 from sanare.api.policy import PolicySpec
-from sanare.api.status import ConditionType, Proposal, ProposedAction, Result
+from sanare.api.status import ConditionType, Proposal, ProposedAction
+from sanare.api.verdict import Result
 from sanare.decision.ladder import is_target_gone
 from sanare.decision.rungs import planning_rung
 from sanare.decision.step import Apply, Escalate, Propose

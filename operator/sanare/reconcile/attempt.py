@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from sanare import errors
 from sanare.actor.actor import Case, End, KeepUsage, Report
+from sanare.api.attempt import Attempt, AttemptState
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung
-from sanare.api.status import Attempt, AttemptState, ConditionType, Usage
+from sanare.api.status import ConditionType, Usage
 from sanare.decision.step import Act, Interrupt
 from sanare.kube.client import KubeClient
 from sanare.kube.events import Happening

@@ -6,7 +6,7 @@ import asyncio
 
 from sanare.actor.actor import Case
 from sanare.api.policy import PolicySpec, Rung
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.decision.ladder import is_target_gone
 from sanare.diagnosis.diagnose import diagnose
 from sanare.diagnosis.probing import confirm

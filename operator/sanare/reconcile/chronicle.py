@@ -17,7 +17,8 @@ from sanare.api.incident import Incident, Mode, Target
 from sanare.api.manifest import Ref
 from sanare.api.model import API_VERSION
 from sanare.api.policy import PolicySpec
-from sanare.api.status import ConditionType, IncidentStatus, Result, Verdict
+from sanare.api.status import ConditionType, IncidentStatus
+from sanare.api.verdict import Result, Verdict
 from sanare.decision.bounds import SOFT_BYTES, size
 from sanare.decision.conditions import Truth, phase_of, set_condition
 from sanare.kube.client import KubeClient

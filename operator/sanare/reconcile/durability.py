@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from sanare.api.attempt import Attempt, Durability, DurabilityState
 from sanare.api.manifest import Manifest, Ref, text
 from sanare.api.policy import PolicySpec
-from sanare.api.status import Attempt, ConditionType, Durability, DurabilityState, Result, Verdict
+from sanare.api.status import ConditionType
+from sanare.api.verdict import Result, Verdict
 from sanare.decision.step import Disrupt
 from sanare.evaluator.durability import choose_pod, withheld
 from sanare.evaluator.judge import look_at

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 
 from sanare import errors
+from sanare.api.attempt import Attempt
 from sanare.api.incident import Incident
-from sanare.api.status import Attempt
 from sanare.kube.client import KubeClient
 from sanare.kube.records import list_records, save_record
 from sanare.kubectl.journal import MutationRecord, fitted

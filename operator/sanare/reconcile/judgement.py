@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from sanare import telemetry
+from sanare.api.attempt import Attempt, Durability, DurabilityState
 from sanare.api.policy import Feedback, PolicySpec
-from sanare.api.status import Attempt, ConditionType, Durability, DurabilityState, Result, Verdict
+from sanare.api.status import ConditionType
+from sanare.api.verdict import Result, Verdict
 from sanare.decision.ladder import is_durability_owed
 from sanare.decision.step import Judge, Undo
 from sanare.evaluator.durability import Disruption

@@ -9,9 +9,11 @@ from typing import Protocol
 
 from sanare import errors
 from sanare.actor.actor import Actor, Case, KeepUsage, Report
+from sanare.api.attempt import DurabilityState
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung
-from sanare.api.status import DurabilityState, MemoryEntry, Result, Verdict
+from sanare.api.status import MemoryEntry
+from sanare.api.verdict import Result, Verdict
 from sanare.decision.ladder import is_durability_owed, standing_attempt
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.durability import withheld

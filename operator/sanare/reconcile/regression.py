@@ -5,7 +5,8 @@ from __future__ import annotations
 from sanare import errors, telemetry
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
-from sanare.api.status import ConditionType, Recurrence, Result
+from sanare.api.status import ConditionType, Recurrence
+from sanare.api.verdict import Result
 from sanare.decision.ladder import standing_attempt
 from sanare.decision.regression import OnPurpose, failing_again, is_recurrence, told_repair
 from sanare.evaluator.kinds import ABSENCES, FALSE_REPAIRS, REMOVALS

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from sanare.api.status import Result, Verdict
+from sanare.api.verdict import Result, Verdict
 from sanare_lab.scenarios.scenario import Expectation
 
 

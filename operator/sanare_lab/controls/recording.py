@@ -18,7 +18,7 @@ from typing import Any
 from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest, items, mapping, text
 from sanare.api.policy import PolicySpec, Verify
-from sanare.api.status import CheckResult, Verdict
+from sanare.api.verdict import CheckResult, Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.judge import judge
 from sanare.evaluator.kinds import Kind

@@ -14,7 +14,7 @@ from typing import Self
 
 from sanare.api.manifest import text
 from sanare.api.policy import PolicySpec, Verify
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.errors import SanareError
 from sanare.evaluator.evaluator import Evaluator
 from sanare.kube.client import KubeClient

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from sanare.api.attempt import Tier
 from sanare.api.duration import parse_duration
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Rung, Verify
-from sanare.api.status import Outcome, Tier
+from sanare.api.status import Outcome
 from sanare.errors import ConfigError
 from sanare.kube.client import KubeClient
 from sanare.kube.records import list_records

@@ -10,7 +10,8 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from sanare.api.incident import Incident
-from sanare.api.status import AuditEntry, CheckResult, Outcome
+from sanare.api.status import AuditEntry, Outcome
+from sanare.api.verdict import CheckResult
 from sanare.kubectl.diff import render_diff
 from sanare.kubectl.journal import MutationRecord
 from sanare_lab.scenarios.scenario import Scenario

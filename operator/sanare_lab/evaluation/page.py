@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare
 from sanare_lab.healing import Healing
 

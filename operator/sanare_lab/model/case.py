@@ -5,22 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from sanare.actor.actor import Case
+from sanare.api.attempt import Attempt, AttemptState, Tier
 from sanare.api.incident import Incident, IncidentSpec, ObjectMeta, Severity, Source, Target
 from sanare.api.manifest import Ref
 from sanare.api.policy import Budget, Feedback, PolicySpec, Rung
-from sanare.api.status import (
-    Attempt,
-    AttemptState,
-    CheckOutcome,
-    CheckResult,
-    IncidentStatus,
-    MemoryEntry,
-    Result,
-    Signal,
-    Tier,
-    Usage,
-    Verdict,
-)
+from sanare.api.status import IncidentStatus, MemoryEntry, Usage
+from sanare.api.verdict import CheckOutcome, CheckResult, Result, Signal, Verdict
 from sanare.diagnosis.finding import Confidence, Finding
 from sanare.evaluator.snapshot import Snapshot
 

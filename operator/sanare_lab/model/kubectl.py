@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sanare.api.status import Mutation
+from sanare.api.attempt import Mutation
 from sanare.kubectl.tool import Command, ToolResult
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 
 from sanare.api.manifest import Manifest, items, labels, mapping, text
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.kinds import Kind
 from sanare_lab.scenarios.derivation import underivable
 from sanare_lab.scenarios.scenario import Control, ControlKind, DerivedFrom, End, Fault, Scenario

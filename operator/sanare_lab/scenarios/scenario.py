@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 
 
 class SymptomKind(StrEnum):

@@ -11,7 +11,7 @@ import pytest
 from sanare import errors
 from sanare.api.model import API_VERSION
 from sanare.api.policy import PolicySpec
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.evaluator import Evaluator
 from sanare.kube.resources import BY_KIND
 from tests.integration.checks.conftest import SPEC, Shop

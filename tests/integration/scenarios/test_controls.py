@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.kube.client import KubeClient
 from sanare_lab.cluster.cluster import Cluster
 from sanare_lab.controls.outcome import ControlOutcome, Outcome

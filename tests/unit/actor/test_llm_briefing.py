@@ -6,9 +6,10 @@ import pytest
 
 from sanare.actor.actor import Case, End, Report, Turn
 from sanare.actor.llm.briefing import brief, brief_reflection, fence, read_prompt, recall, system_prompt
+from sanare.api.attempt import Tier
 from sanare.api.incident import Source
 from sanare.api.policy import Feedback
-from sanare.api.status import MemoryEntry, Tier
+from sanare.api.status import MemoryEntry
 from sanare_lab.model.case import REASON, VERDICT, sample_case, sample_incident
 
 MEMORY = (

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from anthropic._data import DEPRECATED_MODELS  # the SDK shows this list only by warning at a call
 
+from sanare.api.attempt import Tier
 from sanare.api.incident import Severity
 from sanare.api.policy import Feedback, PolicySpec, When
-from sanare.api.status import Tier
 from sanare.decision.pricing import PRICES
 
 FOLDER = Path(__file__).parents[3] / "examples" / "policies"

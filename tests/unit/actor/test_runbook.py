@@ -9,10 +9,12 @@ import pytest
 
 from sanare.actor.actor import Case, End, Report
 from sanare.actor.runbook import Runbook, plan_repairs
+from sanare.api.attempt import Tier
 from sanare.api.incident import Incident
 from sanare.api.manifest import Ref
 from sanare.api.policy import PolicySpec, Rung
-from sanare.api.status import Result, Tier, Usage, Verdict
+from sanare.api.status import Usage
+from sanare.api.verdict import Result, Verdict
 from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.evaluator.snapshot import Snapshot
 from sanare.kubectl.tool import Command, ToolResult

@@ -10,8 +10,8 @@ import pytest
 
 from sanare import errors
 from sanare.api.manifest import Ref
-from sanare.api.status import BaselineRef, CheckOutcome, CheckResult, Result
-from sanare.api.verdict import Counts, Progress
+from sanare.api.status import BaselineRef
+from sanare.api.verdict import CheckOutcome, CheckResult, Counts, Progress, Result
 from sanare.cli import diagnose, verify
 from sanare.cli.arguments import EXIT_ERROR, parser
 from sanare.cli.main import main, told

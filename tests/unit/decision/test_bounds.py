@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from sanare.api.status import (
-    Audit,
-    CheckOutcome,
-    CheckResult,
-    IncidentStatus,
-    MemoryEntry,
-    Mutation,
-    ProposedAction,
-)
+from sanare.api.attempt import Mutation
+from sanare.api.status import Audit, IncidentStatus, MemoryEntry, ProposedAction
+from sanare.api.verdict import CheckOutcome, CheckResult
 from sanare.decision.bounds import HARD_BYTES, SOFT_BYTES, fit, size
 from sanare.memory import audit
 from tests.unit.incidents import T0, attempt, incident, proposal, verdict

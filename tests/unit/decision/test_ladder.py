@@ -7,21 +7,12 @@ from typing import Any
 
 import pytest
 
+from sanare.api.attempt import Attempt, AttemptState, DurabilityState, Mutation, Tier
+from sanare.api.attempt import Durability as Tried
 from sanare.api.incident import Incident
 from sanare.api.policy import Budget, Durability, PolicySpec, Rollback, Rung, Verify, When
-from sanare.api.status import (
-    MAX_ATTEMPTS,
-    Attempt,
-    AttemptState,
-    ConditionType,
-    DurabilityState,
-    Mutation,
-    Outcome,
-    Result,
-    Signal,
-    Tier,
-)
-from sanare.api.status import Durability as Tried
+from sanare.api.status import MAX_ATTEMPTS, ConditionType, Outcome
+from sanare.api.verdict import Result, Signal
 from sanare.decision import ladder, step
 from sanare.decision.ladder import decide
 from sanare.decision.rungs import planning_rung

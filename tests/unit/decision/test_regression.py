@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from sanare.api.attempt import Mutation
 from sanare.api.incident import Incident
-from sanare.api.status import BaselineRef, CheckOutcome, CheckResult, ConditionType, Mutation, Outcome, Result
+from sanare.api.status import BaselineRef, ConditionType, Outcome
+from sanare.api.verdict import CheckOutcome, CheckResult, Result
 from sanare.decision.regression import OnPurpose, decide_watch, failing_again, is_recurrence, looks, told_repair
 from sanare.decision.step import Wait, Watch
 from tests.unit.incidents import DIGEST, T0, attempt, incident, minutes, verdict

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sanare.api.status import CheckOutcome, CheckResult, Signal
-from sanare.api.verdict import Progress
+from sanare.api.verdict import CheckOutcome, CheckResult, Progress, Signal
 from sanare.decision.signal import Faults, Reading, decide_signal, measure_progress
 
 READING = Reading(

@@ -12,7 +12,7 @@ import pytest
 
 from sanare import errors
 from sanare.api.checks import CelCheck, CelObject, HttpCheck, JobCheck, TcpCheck
-from sanare.api.status import CheckResult
+from sanare.api.verdict import CheckResult
 from sanare.evaluator.declared import expression, proxied
 from sanare.evaluator.declared.asker import judge_job
 from sanare.evaluator.declared.expression import Value

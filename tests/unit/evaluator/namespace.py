@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec
-from sanare.api.status import Verdict
+from sanare.api.verdict import Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.judge import assess, judge, look_at
 from sanare.evaluator.snapshot import Answer, Probe, Snapshot

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.kinds import Kind
 from tests.unit.evaluator.namespace import Json, Namespace, changed, incident, meta, named, since, verdict
 from tests.unit.evaluator.repairs import Change, adds, broken, selects, sets, sets_pod, with_volume

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckResult, Result
+from sanare.api.verdict import CheckResult, Result
 from sanare.evaluator.converge import Convergence, Ended, first_probes_left
 from sanare.evaluator.judge import assess, look_at, verdict_of
 from sanare.evaluator.kinds import Kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sanare.api.status import CheckResult, Result
+from sanare.api.verdict import CheckResult, Result
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.snapshot import Answer
 from tests.unit.evaluator.fake_kube import FakeKube

@@ -9,7 +9,7 @@ import pytest
 
 from sanare.api.manifest import text
 from sanare.api.policy import PolicySpec
-from sanare.api.status import CheckResult, Result
+from sanare.api.verdict import CheckResult, Result
 from sanare.evaluator.durability import Disruption, choose_pod, with_durability, withheld
 from sanare.evaluator.judge import assess, look_at, verdict_of
 from sanare.evaluator.kinds import Kind

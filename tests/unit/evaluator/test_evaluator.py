@@ -11,7 +11,7 @@ import pytest
 
 from sanare import errors
 from sanare.api.policy import PolicySpec
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.facts import Facts
 from sanare.evaluator.kinds import Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.judge import judge
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.false_repairs import RULES

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.kinds import Kind
 from tests.unit.evaluator.namespace import Json, Namespace, config_map, named, shop, verdict
 

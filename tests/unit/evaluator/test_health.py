@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sanare.api.status import CheckResult, Result
+from sanare.api.verdict import CheckResult, Result
 from sanare.evaluator.judge import assess, look_at
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.snapshot import Answer, Probe

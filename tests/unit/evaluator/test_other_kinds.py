@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.judge import judge
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.seen import failed

@@ -17,7 +17,7 @@ import pytest
 from sanare.api.incident import Incident
 from sanare.api.manifest import Manifest
 from sanare.api.policy import PolicySpec
-from sanare.api.status import Result, Verdict
+from sanare.api.verdict import Result, Verdict
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.judge import judge
 from sanare.evaluator.kinds import Kind

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sanare.api.status import Result
+from sanare.api.verdict import Result
 from sanare.evaluator.snapshot import Answer
 from tests.unit.evaluator.namespace import (
     Json,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sanare.api.allowed import Weakening
-from sanare.api.status import CheckResult, Result
+from sanare.api.verdict import CheckResult, Result
 from sanare.evaluator.facts import workload_facts
 from sanare.evaluator.kinds import Kind
 from tests.unit.evaluator.namespace import (

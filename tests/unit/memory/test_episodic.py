@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sanare.api.policy import Feedback
-from sanare.api.status import CheckOutcome, CheckResult, MemoryEntry, Result, Verdict
-from sanare.api.verdict import Progress
+from sanare.api.status import MemoryEntry
+from sanare.api.verdict import CheckOutcome, CheckResult, Progress, Result, Verdict
 from sanare.memory.episodic import TEXT_BYTES, feedback_entry, reflection_entry, remember, status_line
 from sanare_lab.model.case import NOW, REASON, VERDICT
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from sanare.api.incident import Incident
-from sanare.api.status import BaselineRef, Verdict
+from sanare.api.status import BaselineRef
+from sanare.api.verdict import Verdict
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.snapshot import Snapshot
 from sanare.kube.client import KubeClient

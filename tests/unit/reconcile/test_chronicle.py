@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 from structlog.testing import capture_logs
 
+from sanare.api.attempt import AttemptState
 from sanare.api.manifest import Ref
-from sanare.api.status import AttemptState
 from sanare.decision.step import Interrupt
 from sanare.kube.client import KubeClient
 from sanare.kube.events import EventRecorder, Happening

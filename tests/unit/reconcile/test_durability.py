@@ -8,16 +8,11 @@ from typing import Any
 
 import pytest
 
+from sanare.api.attempt import Attempt, DurabilityState
+from sanare.api.attempt import Durability as Tried
 from sanare.api.policy import Durability, PolicySpec, Verify
-from sanare.api.status import (
-    Attempt,
-    ConditionType,
-    DurabilityState,
-    IncidentStatus,
-    Result,
-    Signal,
-)
-from sanare.api.status import Durability as Tried
+from sanare.api.status import ConditionType, IncidentStatus
+from sanare.api.verdict import Result, Signal
 from sanare.decision.conditions import find_condition
 from sanare.decision.step import Disrupt
 from sanare.kube.client import RawAnswer

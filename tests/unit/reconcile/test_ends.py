@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from sanare import telemetry
 from sanare.api.policy import PolicySpec, Verify
-from sanare.api.status import ConditionType, Outcome, Phase, Result
+from sanare.api.status import ConditionType, Outcome, Phase
+from sanare.api.verdict import Result
 from sanare.decision.conditions import Truth, find_condition
 from sanare.decision.step import Disregard, Finish, Reopen
 from sanare.kube.client import KubeClient

@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from sanare.api.attempt import Attempt, DurabilityState
+from sanare.api.attempt import Durability as Tried
 from sanare.api.policy import Durability, PolicySpec, Verify
-from sanare.api.status import Attempt, DurabilityState, IncidentStatus, Result, Signal
-from sanare.api.status import Durability as Tried
+from sanare.api.status import IncidentStatus
+from sanare.api.verdict import Result, Signal
 from sanare.decision.step import Judge, Undo
 from sanare.evaluator.durability import Disruption
 from sanare.reconcile.judgement import judge, undo

@@ -8,19 +8,11 @@ from typing import Any
 import pytest
 
 from sanare import errors, telemetry
+from sanare.api.attempt import Mutation
 from sanare.api.incident import Incident
 from sanare.api.policy import PolicySpec, Verify
-from sanare.api.status import (
-    BaselineRef,
-    CheckOutcome,
-    CheckResult,
-    ConditionType,
-    Mutation,
-    Outcome,
-    Phase,
-    Result,
-    Verdict,
-)
+from sanare.api.status import BaselineRef, ConditionType, Outcome, Phase
+from sanare.api.verdict import CheckOutcome, CheckResult, Result, Verdict
 from sanare.decision.conditions import find_condition, is_true
 from sanare.reconcile.kit import digest_of, load_baseline
 from sanare.reconcile.queue import Key

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sanare.api.status import Result, Verdict
+from sanare.api.verdict import Result, Verdict
 from sanare_lab.controls.outcome import ControlOutcome, Outcome, compare, from_json, judge, to_json
 from sanare_lab.scenarios.scenario import Expectation
 

@@ -8,9 +8,11 @@ from functools import cache
 from importlib.resources import files
 
 from sanare.actor.actor import Case, Report, Turn
+from sanare.api.attempt import Tier
 from sanare.api.incident import Mode
 from sanare.api.policy import Feedback
-from sanare.api.status import CheckOutcome, CheckResult, MemoryEntry, Tier
+from sanare.api.status import MemoryEntry
+from sanare.api.verdict import CheckOutcome, CheckResult
 from sanare.diagnosis.render import render
 from sanare.memory.episodic import status_line
 from sanare.text import cap_middle, clean, one_line

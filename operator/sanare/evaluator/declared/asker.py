@@ -18,7 +18,7 @@ from typing import Self
 from sanare.api.checks import Check, HttpCheck, JobCheck, Origin, PromqlCheck, TcpCheck
 from sanare.api.incident import Incident
 from sanare.api.manifest import dig, number, text
-from sanare.api.status import CheckResult
+from sanare.api.verdict import CheckResult
 from sanare.evaluator.declared import direct, expression, prometheus, proxied
 from sanare.evaluator.declared.destination import destination
 from sanare.evaluator.declared.jobs import Ended, Jobs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sanare.api.manifest import Manifest, text
-from sanare.api.status import CheckOutcome
+from sanare.api.verdict import CheckOutcome
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.container_facts import ContainerFacts
 from sanare.evaluator.facts import Facts, WorkloadFacts, workload_facts

@@ -34,7 +34,7 @@ def _texts(change: Change, but: tuple[str, str]) -> Iterator[str]:
     yield change.look.incident.spec.summary
 
 
-def is_written(value: str, texts: str) -> bool:
+def stands_in(value: str, texts: str) -> bool:
     """Whether a value stands in a text: as a word of its own or, of several words, whatever the white space."""
     if len(value.split()) > 1:
         return "".join(value.split()) in "".join(texts.split())

@@ -10,7 +10,7 @@ from sanare.evaluator.container_facts import ContainerFacts
 from sanare.evaluator.facts import WorkloadFacts, settings_of
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.change import Change, bites
-from sanare.evaluator.rules.documented import EVERYWHERE, documented, is_written
+from sanare.evaluator.rules.documented import EVERYWHERE, documented, stands_in
 from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.volume_facts import BACKED
@@ -117,7 +117,7 @@ def _is_renamed(name: str, before: ContainerFacts, now: Iterable[str]) -> bool:
 
 def _is_documented(change: Change, now: ContainerFacts, name: str) -> bool:
     value = now.literals.get(name, "").strip()
-    return bool(value) and is_written(value, documented(change))
+    return bool(value) and stands_in(value, documented(change))
 
 
 def _sources(change: Change, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:

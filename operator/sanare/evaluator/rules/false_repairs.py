@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sanare.api.status import CheckResult
+from sanare.api.verdict import CheckResult
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.look import Look
 from sanare.evaluator.rules import (

@@ -10,7 +10,7 @@ from sanare.evaluator.facts import WorkloadFacts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import pod_template
 from sanare.evaluator.rules.change import Change, bites, is_gone
-from sanare.evaluator.rules.documented import EVERYWHERE, documented, is_written
+from sanare.evaluator.rules.documented import EVERYWHERE, documented, stands_in
 from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.volume_facts import BACKED, COMMON, VolumeFacts
@@ -151,7 +151,7 @@ def _invention(change: Change, name: str) -> str:
         return "empty"
     written = documented(change)
     for entry, value in data.items():
-        if not is_written(str(value), written):
+        if not stands_in(str(value), written):
             return f"with a value for {entry} that nothing in the namespace documents"
     return ""
 
@@ -170,7 +170,7 @@ def _filled_in(change: Change, name: str) -> str:
         return "to be empty"
     said = " ".join(check.message for check in change.failed_then(Kind.CONFIG_ERROR, Kind.FAILED_MOUNT))
     for key, value in mapping(found, "data").items():
-        if key in _MISSING_KEY.findall(said) and not is_written(str(value), documented(change, but=(name, key))):
+        if key in _MISSING_KEY.findall(said) and not stands_in(str(value), documented(change, but=(name, key))):
             return f"to have a value for {key} that nothing in the namespace documents"
     return ""
 
