@@ -20,6 +20,7 @@ from sanare.diagnosis.finding import Finding
 from sanare.diagnosis.probing import confirm
 from sanare.evaluator.evaluator import Evaluator
 from sanare.evaluator.judge import assess, look_at
+from sanare.evaluator.namespace import refuse_missing_namespace
 from sanare.evaluator.ownership import ownership
 from sanare.evaluator.seen import Seen
 from sanare.evaluator.snapshot import Snapshot
@@ -56,7 +57,7 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
     unseen: dict[str, str] = {}
     targets = [target] if target is not None else await _targets(kube, namespace, unseen)
     if not targets:
-        await _refuse_missing(kube, namespace)
+        await refuse_missing_namespace(kube, namespace)
         return Survey((), 0, (), dict(sorted(unseen.items())))
     evaluator = Evaluator(kube)
     whole = await evaluator.snapshot(_about(namespace, targets))
@@ -77,16 +78,6 @@ async def survey(kube: KubeClient, namespace: str, target: Target | None = None)
     named = tuple(f"{each.kind}/{each.name}" for each in failing)
     left_out = max(len(failing) - _MOST, 0)
     return Survey(tuple(found), len(targets), named, dict(sorted(unseen.items())), left_out, unsure)
-
-
-async def _refuse_missing(kube: KubeClient, namespace: str) -> None:
-    """Raise InvalidIncident for a namespace that does not exist: an empty one is well."""
-    try:
-        await kube.get(BY_KIND["Namespace"], "", namespace)
-    except errors.NotFound as error:
-        raise errors.InvalidIncident("NamespaceGone", f"namespace {namespace} does not exist") from error
-    except errors.Forbidden:
-        return  # without the right to read namespaces nobody can tell
 
 
 async def _targets(kube: KubeClient, namespace: str, unseen: dict[str, str]) -> list[Target]:

@@ -21,6 +21,7 @@ from sanare.evaluator.declared.reply import check_name
 from sanare.evaluator.durability import Disruption, with_durability
 from sanare.evaluator.judge import assess, verdict_of
 from sanare.evaluator.look import Look, allowances
+from sanare.evaluator.namespace import refuse_missing_namespace
 from sanare.evaluator.rules.guarded import further_kinds
 from sanare.evaluator.scope import TARGET_KINDS
 from sanare.evaluator.seen import Seen
@@ -177,24 +178,18 @@ class Evaluator:
         ours = self._asker.jobs.made
         collected = await collect(self._kube, incident, baseline, capture=capture, ours=ours)
         if baseline is None and not collected.scope.workloads and not _any_target(collected, incident):
-            await self._refuse_missing(incident, collected)
+            await refuse_missing_namespace(self._kube, incident.metadata.namespace)
+            _refuse_missing_targets(collected)
         return collected
 
-    async def _refuse_missing(self, incident: Incident, collected: Collected) -> None:
-        """Raise for an Incident none of whose targets is there."""
-        namespace = incident.metadata.namespace
-        try:
-            await self._kube.get(BY_KIND["Namespace"], "", namespace)
-        except errors.NotFound as error:
-            raise errors.InvalidIncident("NamespaceGone", f"namespace {namespace} does not exist") from error
-        except errors.KubeError:
-            pass  # without the right to read namespaces, the targets alone decide
-        if collected.scope.missing:
-            named = ", ".join(collected.scope.missing)
-            raise errors.InvalidIncident(
-                "TargetNotFound",
-                f"{named} does not exist in namespace {namespace}; correct spec.targets in a new Incident",
-            )
+
+def _refuse_missing_targets(collected: Collected) -> None:
+    if collected.scope.missing:
+        named, namespace = ", ".join(collected.scope.missing), collected.snapshot.namespace
+        raise errors.InvalidIncident(
+            "TargetNotFound",
+            f"{named} does not exist in namespace {namespace}; correct spec.targets in a new Incident",
+        )
 
 
 def _refuse_blindness(snapshot: Snapshot, incident: Incident) -> None:

@@ -57,6 +57,17 @@ async def test_an_empty_namespace_is_well_and_a_missing_one_is_refused() -> None
         await survey(FakeKube(Namespace(), namespaces=()).door, "shop")
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        pytest.param(errors.Forbidden("no right to namespaces", status=403), id="namespaces may not be read"),
+        pytest.param(errors.Unreachable("no answer"), id="the API server does not answer"),
+    ],
+)
+async def test_a_namespace_that_cannot_be_read_is_told_by_its_lists_alone(refusal: errors.KubeError) -> None:
+    assert (await survey(FakeKube(Namespace(), {"Namespace": refusal}).door, "shop")).looked_at == 0
+
+
 async def test_the_number_that_is_looked_into_is_bounded() -> None:
     namespace = Namespace()
     for number in range(42):

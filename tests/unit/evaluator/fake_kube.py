@@ -17,7 +17,7 @@ from tests.unit.evaluator.namespace import Namespace
 
 @dataclass
 class FakeKube:
-    """Serves one namespace. `refuse` maps a kind to the error of its list; `hollow` kinds answer with no list."""
+    """Serves one namespace. `refuse` maps a kind to what asking for it raises; `hollow` kinds list nothing."""
 
     namespace: Namespace
     refuse: dict[str, errors.KubeError] = field(default_factory=dict)
@@ -41,6 +41,8 @@ class FakeKube:
     async def get(self, resource: Resource, namespace: str, name: str) -> Mapping[str, Any]:
         if resource.kind != "Namespace":
             raise AssertionError(f"not told of {resource.kind}")
+        if resource.kind in self.refuse:
+            raise self.refuse[resource.kind]
         if name not in self.namespaces:
             raise errors.NotFound("no such namespace", status=404)
         return {"metadata": {"name": name}}

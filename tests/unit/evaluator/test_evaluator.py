@@ -214,6 +214,20 @@ async def test_an_incident_about_nothing_is_invalid(target: str, namespaces: tup
     assert caught.value.reason == reason
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        pytest.param(errors.Forbidden("no right to namespaces", status=403), id="namespaces may not be read"),
+        pytest.param(errors.Unreachable("no answer"), id="the API server does not answer"),
+    ],
+)
+async def test_where_the_namespace_cannot_be_read_the_targets_decide(refusal: errors.KubeError) -> None:
+    kube = FakeKube(shop(), {"Namespace": refusal})
+    with pytest.raises(errors.InvalidIncident) as caught:
+        await evaluator(kube).snapshot(incident("Deployment/nothing"))
+    assert caught.value.reason == "TargetNotFound"
+
+
 async def test_a_target_whose_kind_cannot_be_listed_is_not_called_missing() -> None:
     kube = FakeKube(shop(), {"Deployment": errors.Forbidden("no", status=403)})
     verdict, _ = await evaluator(kube).judge_now(incident(), POLICY, None)
