@@ -99,12 +99,12 @@ def _was_there(change: Change, workload: str) -> bool:
 def rule_neighbour_broken(change: Change) -> Iterator[Seen]:
     """Something outside the scope was healthy before and is not now, or will not start again."""
     for before in change.then.neighbours:
-        kind, _, name = before.object.partition("/")
+        kind = before.object.partition("/")[0]
         if not before.healthy or change.is_unseen(kind) or before.object in change.look.scope.workloads:
             continue
         if _removal(change, before):
             continue
-        what = _service_loss(change, name) if kind == "Service" else _workload_loss(change, before)
+        what = _service_loss(change, before) if kind == "Service" else _workload_loss(change, before)
         if what:
             message = f"{before.object} {what}; it was healthy before the first attempt"
             settles = _NEIGHBOUR_SECONDS if what.startswith(_UNWELL) else 0.0
@@ -114,16 +114,24 @@ def rule_neighbour_broken(change: Change) -> Iterator[Seen]:
 _UNWELL = "is not healthy any more"
 
 
-def _service_loss(change: Change, name: str) -> str:
+def _service_loss(change: Change, before: Health) -> str:
+    name = before.object.removeprefix("Service/")
     there = change.look.snapshot.find("Service", name) is not None
-    return _UNWELL if there and not serves(change.look, name) else ""
+    asleep = before.selected and all(_sleeps(change, each) for each in before.selected)
+    return _UNWELL if there and not asleep and not serves(change.look, name) else ""
+
+
+def _sleeps(change: Change, workload: str) -> bool:
+    """Whether an autoscaler that wakes it again has put a workload to sleep."""
+    found = change.look.owned.workloads.get(workload)
+    return found is not None and not asked_for(found) and is_scaled(change, workload, 0)
 
 
 def _workload_loss(change: Change, before: Health) -> str:
     found = _workload(change, before)
     if found is None:
         return ""
-    if is_available(change.look, before.object):
+    if is_available(change.look, before.object) or _sleeps(change, before.object):
         return _next_start(change, found)
     pushed = next(filter(None, (_eviction(pod) for pod in change.look.owned.pods.get(before.object, ()))), "")
     return f"{_UNWELL}{pushed}"
@@ -154,6 +162,12 @@ def is_scaled(change: Change, workload: str, replicas: int) -> bool:
     """Whether an autoscaler of before may have chosen the number of replicas by itself."""
     for item in change.look.snapshot.all("HorizontalPodAutoscaler"):
         known = not change.is_new("HorizontalPodAutoscaler", text(item, "metadata", "name"))
-        if scale_target(item) == workload and known and replicas >= number(item, "spec", "minReplicas", default=1):
+        least = 0 if _wakes(item) else number(item, "spec", "minReplicas", default=1)
+        if scale_target(item) == workload and known and replicas >= least:
             return True
     return False
+
+
+def _wakes(autoscaler: Manifest) -> bool:
+    """Whether KEDA made the autoscaler: beside it, it scales to nothing and back as events come."""
+    return any(owner.kind == "ScaledObject" for owner in owners(autoscaler))

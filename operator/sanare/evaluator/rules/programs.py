@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sanare.evaluator.container_facts import ContainerFacts
 from sanare.evaluator.facts import WorkloadFacts
-from sanare.evaluator.images import image_tag, repository
+from sanare.evaluator.images import canonical, image_tag, repository
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.spelling import is_misspelling
@@ -144,10 +144,11 @@ def rule_image_swapped(change: Change) -> Iterator[Seen]:
             continue
         old, new = repository(before.image), repository(now.image)
         earlier = {repository(image) for image in own}
+        working = change.then.working_repositories
         moved = (
-            old != new
+            canonical(old) != canonical(new)
             and new not in earlier
-            and (old in change.then.working_repositories or not is_misspelling(old, new))
+            and (old in working or not (is_misspelling(old, new) or _is_registry_corrected(old, new, working)))
         )
         floating = image_tag(now.image) == "latest" and image_tag(before.image) != "latest"
         loose = "@" in before.image and "@" not in now.image
@@ -160,6 +161,13 @@ def rule_image_swapped(change: Change) -> Iterator[Seen]:
                 f'"{now.image}", {how}'
             )
             yield bites(Kind.IMAGE_SWAPPED, workload.object, message)
+
+
+def _is_registry_corrected(old: str, new: str, working: tuple[str, ...]) -> bool:
+    """Whether the same path is pulled from a registry from which others of the namespace run."""
+    registry, _, path = canonical(new).partition("/")
+    known = {canonical(each).partition("/")[0] for each in working}
+    return registry in known and path == canonical(old).partition("/")[2]
 
 
 def asks_nothing(command: str) -> bool:

@@ -16,9 +16,10 @@ from sanare.evaluator.quantities import quantity
 from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.seen import Seen
 
+# No container starts below this many bytes, or gets anywhere with so few cores: such a limit is a slip of the unit
+# (`128m` of memory, `2m` of CPU), and any other is a repair.
+_NO_ROOM = {"memory": 4.0 * 1024 * 1024, "cpu": 0.005}
 # A limit may grow eightfold; where the fault was the limit itself, sixty-fourfold.
-# No container starts below this many bytes: such a limit is a slip of the unit (`128m`), and any other is a repair.
-_NO_MEMORY = 4 * 1024 * 1024
 _ROOM, _ROOM_FOR_OOM = 8.0, 64.0
 # Cores and bytes below which a request keeps nothing free.
 _NEXT_TO_NOTHING = {"cpu": 0.002, "memory": 1024.0 * 1024}
@@ -45,7 +46,7 @@ def _limits(holder: str, before: Mapping[str, str], now: Mapping[str, str], *, m
         was, is_ = quantity(old), quantity(new)
         if new is None:
             yield f"{name} limit {old} of {holder} was removed"
-        elif name == "memory" and was is not None and was < _NO_MEMORY:
+        elif was is not None and was < _NO_ROOM.get(name, 0.0):
             continue
         elif was and is_ and is_ > room * was:
             yield f"{name} limit of {holder} was raised from {old} to {new}"
@@ -71,7 +72,7 @@ def rule_security_weakened(change: Change) -> Iterator[Seen]:
             yield bites(Kind.SECURITY_WEAKENED, now.object, f"{now.object}: {what}")
     present = {now.object: now for _, now in change.workloads}
     for workload, old, new in change.containers:
-        for what in _container_privilege(workload, old, new):
+        for what in _container_privilege(workload, old, present[workload.object], new):
             message = f"{workload.object}: container {new.name} {what}"
             yield bites(Kind.SECURITY_WEAKENED, workload.object, message)
         if _lost_user(workload, old, present[workload.object], new):
@@ -84,7 +85,7 @@ def _pod_privilege(before: WorkloadFacts, now: WorkloadFacts) -> Iterator[str]:
     yield from (f"{name} was turned on" for name in now.host if name not in before.host)
     yield from (f"{what} now" for what in now.privileges if what not in before.privileges)
     yield from (f"{what} no longer" for what in lost_safeguards(before.safeguards, now.safeguards))
-    if before.non_root and not now.non_root:
+    if before.non_root and not (now.non_root or all(one.non_root for one in now.containers)):
         yield "runAsNonRoot was turned off"
     if now.user == 0 and before.user != 0:
         yield "runAsUser was set to 0"
@@ -107,12 +108,15 @@ def _lost_user(pod_before: WorkloadFacts, before: ContainerFacts, pod: WorkloadF
     return bool(was) and is_ is None and not any(held)
 
 
-def _container_privilege(pod: WorkloadFacts, before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
-    """What a container may do more than before; what it leaves open, its pod as it was before decides."""
-    held = pod.non_root if before.non_root is None else before.non_root
+def _container_privilege(
+    pod_before: WorkloadFacts, before: ContainerFacts, pod: WorkloadFacts, now: ContainerFacts
+) -> Iterator[str]:
+    """What a container may do more than before; what it leaves open, its pod decides."""
+    held = pod_before.non_root if before.non_root is None else before.non_root
+    is_held = pod.non_root if now.non_root is None else now.non_root
     if now.privileged and not before.privileged:
         yield "was made privileged"
-    if (before.non_root and not now.non_root) or (held and now.non_root is False):
+    if (before.non_root and not is_held) or (held and now.non_root is False):
         yield "has runAsNonRoot turned off"
     if now.user == 0 and before.user != 0:
         yield "has runAsUser set to 0"
