@@ -19,7 +19,7 @@ from sanare.evaluator.declared.asker import Means
 from sanare.evaluator.evaluator import Evaluator
 from sanare.kube.client import KubeClient
 from sanare.reconcile.admission import default_policy, resolve_policy
-from sanare.reconcile.kit import read_baseline
+from sanare.reconcile.kit import load_baseline
 from sanare.settings import Settings
 
 EXIT = {Result.FIXED: 0, Result.NOT_FIXED: 1, Result.UNVERIFIED: 2}
@@ -43,7 +43,7 @@ async def command(kube: KubeClient, arguments: argparse.Namespace) -> int:
         )
     settings = Settings.from_environment()
     policy = await resolve_policy(kube, incident, default_policy(settings))
-    baseline = await read_baseline(kube, incident)
+    baseline = await load_baseline(kube, incident)
     # Nothing is created for those who only look: what needs a pod is told as Unknown.
     evaluator = Evaluator(kube, replace(Means.of(settings), may_create=False))
     verdict, checks = await evaluator.examine(incident, policy, baseline)

@@ -69,7 +69,8 @@ async def admit(kit: Kit, chronicle: Chronicle, policy: PolicySpec, watchlist: W
         await _take_baseline(kit, chronicle, policy)
         await recall(kit, chronicle, watchlist)
     else:
-        await load_baseline(kit, chronicle.incident)  # one that somebody removed or replaced is told here, once
+        # one that somebody removed or replaced is told here, once
+        await load_baseline(kit.kube, chronicle.incident)
     again = told_recurrence(chronicle)
     chronicle.condition(ConditionType.ACCEPTED, "True", "Accepted", f"policy, actor and targets are usable{again}")
     await chronicle.commit()

@@ -31,7 +31,7 @@ from sanare.text import one_line
 async def disrupt(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Disrupt) -> None:
     """Evaluate, then evict one pod in the agent's name. What may not be tried makes the verdict Unverified."""
     incident, begun = chronicle.incident, step.attempt.durability
-    baseline = await load_baseline(kit, incident)
+    baseline = await load_baseline(kit.kube, incident)
     verdict, snapshot = await kit.evaluator.judge_now(incident, policy, baseline)
     trial = _Trial(kit, chronicle, policy, step.attempt, verdict)
     is_begun = begun is not None and begun.state is DurabilityState.INTENDED

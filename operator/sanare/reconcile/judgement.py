@@ -56,7 +56,7 @@ async def judge(kit: Kit, chronicle: Chronicle, policy: PolicySpec, step: Judge)
 
 
 async def _verify(kit: Kit, chronicle: Chronicle, policy: PolicySpec, attempt: Attempt) -> Verdict:
-    baseline = await load_baseline(kit, chronicle.incident)
+    baseline = await load_baseline(kit.kube, chronicle.incident)
     # Runs that crashed before the last mutation say nothing about it.
     since = max((mutation.at for mutation in attempt.mutations), default=attempt.started_at)
     disruption = None

@@ -57,13 +57,8 @@ class Kit:
     kubectl: str
 
 
-async def load_baseline(kit: Kit, incident: Incident) -> Baseline:
+async def load_baseline(kube: KubeClient, incident: Incident) -> Baseline:
     """The baseline that status names. Raises InvalidIncident where somebody removed or replaced it, KubeError."""
-    return await read_baseline(kit.kube, incident)
-
-
-async def read_baseline(kube: KubeClient, incident: Incident) -> Baseline:
-    """The same, for whoever may read the record. Raises InvalidIncident, KubeError."""
     ref = incident.status.baseline
     if ref is None:
         raise errors.InvalidIncident("BaselineMissing", "status names no baseline; create the Incident anew")
@@ -101,7 +96,7 @@ async def evaluate(
     for an Incident that being healthy does not end.
     """
     incident = chronicle.incident
-    baseline = await load_baseline(kit, incident)
+    baseline = await load_baseline(kit.kube, incident)
     verdict, snapshot = await kit.evaluator.judge_now(incident, policy, baseline)
     if verdict.result is Result.FIXED and hold:
         verdict, snapshot = await kit.evaluator.verify(

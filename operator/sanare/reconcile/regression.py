@@ -63,7 +63,7 @@ async def _find(kit: Kit, namespace: str, name: str) -> Incident | None:
 
 async def _failing(kit: Kit, chronicle: Chronicle, policy: PolicySpec) -> str | None:
     """What fails at one look; None where nobody can tell."""
-    baseline = await load_baseline(kit, chronicle.incident)
+    baseline = await load_baseline(kit.kube, chronicle.incident)
     verdict, _ = await kit.evaluator.judge_now(chronicle.incident, policy, baseline)
     return None if verdict.result is Result.UNVERIFIED else failing_again(verdict, _ON_PURPOSE)
 

@@ -122,7 +122,7 @@ async def test_a_baseline_that_is_not_the_one_taken_is_refused() -> None:
     shelf.records["web-baseline-0"]["spec"]["data"] += " "
     kit, chronicle = staged(shelf, Eyes(verdict(Result.FIXED)))
     with pytest.raises(errors.InvalidIncident, match="not the one whose digest status names") as refused:
-        await load_baseline(kit, chronicle.incident)
+        await load_baseline(kit.kube, chronicle.incident)
     assert refused.value.reason == "BaselineChanged"
 
 
@@ -132,7 +132,7 @@ async def test_a_baseline_that_this_version_cannot_read_is_refused() -> None:
     ref = BaselineRef(taken_at=NOW, store="web-baseline-0", digest=digest_of("{}"))
     kit, _ = staged(shelf, Eyes(verdict(Result.FIXED)))
     with pytest.raises(errors.InvalidIncident, match="another version of the operator"):
-        await load_baseline(kit, about(baseline=ref))
+        await load_baseline(kit.kube, about(baseline=ref))
 
 
 class Pair(Shelf):
