@@ -8,6 +8,7 @@ every write that may have happened.
 from __future__ import annotations
 
 import json
+from typing import ClassVar
 
 from sanare import errors
 from sanare.api.attempt import Attempt
@@ -22,18 +23,33 @@ RECORD_BYTES = 60_000  # of a record's 64 KiB
 FREE_NUMBERS = 8
 
 
-class AttemptJournal:
-    """Keeps the mutations of attempt `number` in the chronicle and in records."""
+class _ChainedJournal:
+    """Notes each write of attempt `number` in the chronicle's audit chain, as `INTENT` before it is sent."""
 
-    def __init__(self, kube: KubeClient, chronicle: Chronicle, number: int) -> None:
-        self._kube = kube
+    INTENT: ClassVar[str]
+
+    def __init__(self, chronicle: Chronicle, number: int) -> None:
         self._chronicle = chronicle
         self._number = number
 
     async def intend(self, record: MutationRecord) -> None:
         """Before the request leaves. Raises KubeError: what cannot be recorded is not done."""
-        self._chronicle.note("Intended", f"attempt {self._number}: {record.verb} {record.ref}")
+        self._note(self.INTENT, record)
         await self._chronicle.commit()
+
+    def _note(self, event: str, record: MutationRecord, answer: str = "") -> None:
+        told = f"attempt {self._number}: {record.verb} {record.ref}"
+        self._chronicle.note(event, f"{told}: {answer}" if answer else told)
+
+
+class AttemptJournal(_ChainedJournal):
+    """Keeps the mutations of attempt `number` in the chronicle and in records."""
+
+    INTENT = "Intended"
+
+    def __init__(self, kube: KubeClient, chronicle: Chronicle, number: int) -> None:
+        super().__init__(chronicle, number)
+        self._kube = kube
 
     async def done(self, record: MutationRecord) -> None:
         """After the API server's answer; a refused request changed nothing and is only noted."""
@@ -42,7 +58,7 @@ class AttemptJournal:
             self._chronicle.note("RefusedByServer", f"{record.verb} {record.ref}: HTTP {record.status}")
             await self._chronicle.commit()
             return
-        self._chronicle.note("Mutated", f"attempt {self._number}: {record.verb} {record.ref}: {mutation.summary}")
+        self._note("Mutated", record, mutation.summary)
         attempt = current_attempt(self._chronicle, self._number)
         kept = (*attempt.mutations, mutation)[:STATUS_MUTATIONS]
         replace_attempt(
@@ -50,6 +66,34 @@ class AttemptJournal:
             attempt.model_copy(update={"mutations": kept, "mutation_count": attempt.mutation_count + 1}),
         )
         await _save(self._kube, self._chronicle, record, {"attempt": self._number})
+        await self._chronicle.commit()
+
+
+class DurabilityJournal(_ChainedJournal):
+    """Keeps the deletion that tests an attempt's durability: no mutation of the attempt, and nothing to undo."""
+
+    INTENT = "DurabilityIntended"
+
+    def __init__(self, kube: KubeClient, chronicle: Chronicle, number: int) -> None:
+        super().__init__(chronicle, number)
+        self._kube = kube
+
+    async def done(self, record: MutationRecord) -> None:
+        """After the API server's answer; what was staged meanwhile is written with it."""
+        self._note("DurabilityDeleted" if record.ok else "DurabilityBlocked", record, f"HTTP {record.status}")
+        if record.ok:
+            await _save(self._kube, self._chronicle, record, {"durability": self._number})
+        await self._chronicle.commit()
+
+
+class UndoJournal(_ChainedJournal):
+    """Notes the writes of an undo in the chain; they are no mutations of the attempt."""
+
+    INTENT = "UndoIntended"
+
+    async def done(self, record: MutationRecord) -> None:
+        """After the API server's answer."""
+        self._note("UndoWritten", record, f"HTTP {record.status}")
         await self._chronicle.commit()
 
 
@@ -65,48 +109,6 @@ async def _save(kube: KubeClient, chronicle: Chronicle, record: MutationRecord, 
             continue
         return
     raise errors.Conflict(f"no free journal piece from {first} on")
-
-
-class DurabilityJournal:
-    """Keeps the deletion that tests an attempt's durability: no mutation of the attempt, and nothing to undo."""
-
-    def __init__(self, kube: KubeClient, chronicle: Chronicle, number: int) -> None:
-        self._kube = kube
-        self._chronicle = chronicle
-        self._number = number
-
-    async def intend(self, record: MutationRecord) -> None:
-        """Before the request leaves."""
-        self._chronicle.note("DurabilityIntended", f"attempt {self._number}: {record.verb} {record.ref}")
-        await self._chronicle.commit()
-
-    async def done(self, record: MutationRecord) -> None:
-        """After the API server's answer; what was staged meanwhile is written with it."""
-        told = f"attempt {self._number}: {record.verb} {record.ref}: HTTP {record.status}"
-        self._chronicle.note("DurabilityDeleted" if record.ok else "DurabilityBlocked", told)
-        if record.ok:
-            await _save(self._kube, self._chronicle, record, {"durability": self._number})
-        await self._chronicle.commit()
-
-
-class UndoJournal:
-    """Notes the writes of an undo in the chain; they are no mutations of the attempt."""
-
-    def __init__(self, chronicle: Chronicle, number: int) -> None:
-        self._chronicle = chronicle
-        self._number = number
-
-    async def intend(self, record: MutationRecord) -> None:
-        """Before the request leaves."""
-        self._chronicle.note("UndoIntended", f"attempt {self._number}: {record.verb} {record.ref}")
-        await self._chronicle.commit()
-
-    async def done(self, record: MutationRecord) -> None:
-        """After the API server's answer."""
-        self._chronicle.note(
-            "UndoWritten", f"attempt {self._number}: {record.verb} {record.ref}: HTTP {record.status}"
-        )
-        await self._chronicle.commit()
 
 
 def current_attempt(chronicle: Chronicle, number: int) -> Attempt:

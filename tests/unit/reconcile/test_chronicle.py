@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -15,11 +16,11 @@ from sanare.decision.step import Interrupt
 from sanare.kube.client import KubeClient
 from sanare.kube.events import EventRecorder, Happening
 from sanare.kube.records import record_name
-from sanare.kubectl.journal import MutationRecord
+from sanare.kubectl.journal import Journal, MutationRecord
 from sanare.memory import audit
 from sanare.reconcile.attempt import interrupt
 from sanare.reconcile.chronicle import Chronicle
-from sanare.reconcile.journal import AttemptJournal, load_journal
+from sanare.reconcile.journal import AttemptJournal, DurabilityJournal, UndoJournal, load_journal
 from tests.unit.incidents import T0, attempt, incident
 from tests.unit.reconcile.shelf import Shelf
 
@@ -75,6 +76,40 @@ async def test_a_mutation_is_in_a_record_and_in_the_status() -> None:
     assert [e.event for e in shelf.incident.status.audit.recent] == ["Intended", "Mutated"]
     assert shelf.incident.status.attempts[0].mutation_count == 1
     assert len(await load_journal(cast(KubeClient, shelf), shelf.incident, 1)) == 1
+
+
+NOTED: dict[str, tuple[Callable[[KubeClient, Chronicle], Journal], int, list[tuple[str, str]]]] = {
+    "a deletion for durability": (
+        lambda kube, chronicle: DurabilityJournal(kube, chronicle, 1),
+        200,
+        [("DurabilityIntended", ""), ("DurabilityDeleted", ": HTTP 200")],
+    ),
+    "one that is refused": (
+        lambda kube, chronicle: DurabilityJournal(kube, chronicle, 1),
+        429,
+        [("DurabilityIntended", ""), ("DurabilityBlocked", ": HTTP 429")],
+    ),
+    "an undo": (
+        lambda _, chronicle: UndoJournal(chronicle, 1),
+        200,
+        [("UndoIntended", ""), ("UndoWritten", ": HTTP 200")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("journal", "status", "noted"), NOTED.values(), ids=NOTED)
+async def test_what_is_no_mutation_of_the_attempt_is_noted_before_and_after(
+    journal: Callable[[KubeClient, Chronicle], Journal], status: int, noted: list[tuple[str, str]]
+) -> None:
+    shelf = Shelf(incident(attempts=(RUNNING,)))
+    kept = journal(cast(KubeClient, shelf), opened(shelf))
+    await kept.intend(record(1, status=0))
+    await kept.done(record(1, status=status))
+    written = f"attempt 1: patch {record(1).ref}"
+    assert [(e.event, e.detail) for e in shelf.incident.status.audit.recent] == [
+        (event, written + answer) for event, answer in noted
+    ]
+    assert shelf.incident.status.attempts[0].mutation_count == 0
 
 
 async def test_a_refused_mutation_is_noted_and_not_counted() -> None:
