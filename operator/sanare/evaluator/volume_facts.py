@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from sanare.api.manifest import Manifest, items, mapping, text
 from sanare.api.model import Model
 
-# Volumes that show an object of the namespace, and are no empty or local directory.
+# Sources of a projected volume that show an object of the namespace, and those that show what any pod may have.
 _BACKS = frozenset({"configMap", "secret"})
 _BACKS_ALIKE = frozenset({"serviceAccountToken", "clusterTrustBundle", "podCertificate"})
-# What a volume shows that holds no object of the namespace's own, but one that every pod may have.
 COMMON = "projected token"
+# Volumes with something behind them: no empty or local directory.
 BACKED = ("configMap", "secret", "persistentVolumeClaim", "volumeClaimTemplate", "projected", "csi", COMMON)
 
 
 class VolumeFacts(Model):
-    """One volume: `source` is its type (`configMap`), `name` the object behind it."""
+    """One volume: `source` is its type (`configMap`) or what a projected one shows, `name` the object behind it."""
 
     volume: str
     source: str

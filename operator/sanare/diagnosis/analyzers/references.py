@@ -125,9 +125,9 @@ def _is_claimed(view: View, name: str) -> bool:
 
 
 def _secrets_in_use(view: View, workload: Workload) -> set[str]:
-    """Names of Secrets that pods of a settled workload have; their contents are never looked at."""
-    settled = [w for w in view.workloads if w.ref != workload.ref and w.is_proven]
-    return {r.name for w in settled for r in references(w) if r.kind == "Secret" and not r.optional}
+    """Names of Secrets that pods of proven workloads have; their contents are never looked at."""
+    proven = [w for w in view.workloads if w.ref != workload.ref and w.is_proven]
+    return {r.name for w in proven for r in references(w) if r.kind == "Secret" and not r.optional}
 
 
 def _missing_key(view: View, workload: Workload, reference: Reference) -> Iterator[Finding]:
@@ -176,6 +176,6 @@ def _key_finding(
 
 
 def _secret_keys(view: View, reference: Reference) -> set[str]:
-    """Keys of that Secret that pods of settled workloads read."""
+    """Keys of that Secret that pods of proven workloads read."""
     used = (r for w in view.workloads if w.is_proven for r in references(w))
     return {r.key for r in used if (r.kind, r.name) == ("Secret", reference.name) and r.key}
