@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -16,11 +17,13 @@ from tests.unit.evaluator.namespace import (
     meta,
     named,
     owner,
+    pod,
     since,
     verdict,
 )
 from tests.unit.evaluator.repairs import Change, adds, broken, deletes, selects, sets, sets_pod
 from tests.unit.evaluator.test_taken_elsewhere import both, daemons, of, respec
+from tests.unit.evaluator.test_wider_reach import binding, fails
 
 LIVENESS = {"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 5, "failureThreshold": 2}
 
@@ -99,16 +102,49 @@ def named_ports(*names: str) -> Change:
     return change
 
 
+def waits(line: str) -> Change:
+    """An init container that runs a shell's line."""
+    return sets_pod(initContainers=[{"name": "wait", "image": "shop.local/tools:1", "command": ["sh", "-c", line]}])
+
+
+def awaited(ns: Namespace) -> None:
+    """Pods cannot be made for want of an account that a binding names."""
+    sets_pod(serviceAccountName="web")(ns)
+    fails("FailedCreate", 'error looking up service account shop/web: serviceaccount "web" not found')(ns)
+    ns.add(binding("web", "web", old=True))
+
+
+def starts(ns: Namespace) -> None:
+    """The pod that could not be made is there."""
+    ns.get("ReplicaSet", "web-1")["status"].pop("conditions")
+    ns.add(pod("web", 0, ns.template()["spec"]))
+
+
+def defaulted(ns: Namespace) -> None:
+    """What the API server and controllers write by themselves."""
+    sets(imagePullPolicy="IfNotPresent", terminationMessagePath="/dev/termination-log", resources={})(ns)
+    sets_pod(
+        dnsPolicy="ClusterFirst", restartPolicy="Always", schedulerName="default-scheduler", securityContext={}
+    )(ns)
+    respec("Service", "web", internalTrafficPolicy="Cluster", sessionAffinity="None", type="ClusterIP")(ns)
+    for each in ns.objects["Deployment"]:
+        each["metadata"].update(resourceVersion="99", managedFields=[{"manager": "argocd"}])
+
+
+def injected(ns: Namespace) -> None:
+    """Admission adds a proxy to pods, and nothing to their templates."""
+    for each in ns.objects["Pod"]:
+        each["metadata"]["labels"]["service.istio.io/canonical-name"] = "x"
+        each["metadata"]["annotations"] = {"sidecar.istio.io/status": "{}"}
+        each["spec"]["containers"].append({"name": "istio-proxy", "image": "istio/proxyv2:1"})
+        each["spec"].setdefault("volumes", []).append({"name": "istio-envoy", "emptyDir": {}})
+        status = copy.deepcopy(each["status"]["containerStatuses"][0])
+        each["status"]["containerStatuses"].append({**status, "name": "istio-proxy"})
+
+
 KEDA = [{"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "name": "api", "uid": "k", "controller": True}]
 CRON = adds(of("CronJob", "tidy", {"schedule": "0 1 * * *"}))
 NON_ROOT = {"runAsNonRoot": True}
-BOUND = {
-    "kind": "RoleBinding",
-    "metadata": meta("web"),
-    "roleRef": {"kind": "Role", "name": "web"},
-    "subjects": [{"kind": "ServiceAccount", "name": "web"}],
-}
-
 HONEST: list[tuple[str, Change, Change]] = [
     (
         "a slow start gets a startup probe",
@@ -257,6 +293,85 @@ HONEST: list[tuple[str, Change, Change]] = [
             annotations={"control-plane.alpha.kubernetes.io/leader": "{}"}
         ),
     ),
+    (
+        "the loop of an init container waits for the right name",
+        waits("until nc -z dbb 5432; do sleep 1; done"),
+        waits("until nc -z db 5432; do sleep 1; done"),
+    ),
+    (
+        "one source of variables becomes a reference for each",
+        both(adds(config_map("web", A="b")), sets(envFrom=[{"configMapRef": {"name": "web"}}])),
+        sets(envFrom=[], env=[{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "web", "key": "A"}}}]),
+    ),
+    (
+        "a ConfigMap's volume becomes a projected one",
+        both(adds(config_map("web", A="b")), sets_pod(volumes=[{"name": "c", "configMap": {"name": "web"}}])),
+        sets_pod(volumes=[{"name": "c", "projected": {"sources": [{"configMap": {"name": "web"}}]}}]),
+    ),
+    (
+        "a load balancer gives its address",
+        respec("Service", "web", type="LoadBalancer"),
+        lambda ns: ns.get("Service", "web").update(status={"loadBalancer": {"ingress": [{"ip": "203.0.113.1"}]}}),
+    ),
+    ("fields get their defaults", selects(app="web"), defaulted),
+    (
+        "the account that a binding waits for is created",
+        awaited,
+        both(adds({"kind": "ServiceAccount", "metadata": since("web")}), starts),
+    ),
+    ("a proxy is injected into every pod", selects(app="web"), injected),
+    (
+        "a neighbour is created anew by its team",
+        selects(app="web"),
+        lambda ns: ns.get("Deployment", "api")["metadata"].update(
+            generation=1, creationTimestamp=since("api")["creationTimestamp"]
+        ),
+    ),
+    (
+        "a neighbour gets another image",
+        selects(app="web"),
+        lambda ns: (ns.container("api").update(image="shop.local/api:2"), ns.roll_out("api")),
+    ),
+    (
+        "a secret's variable is read from another Secret, spelt right",
+        sets(env=[{"name": "P", "valueFrom": {"secretKeyRef": {"name": "wbe", "key": "p"}}}]),
+        sets(env=[{"name": "P", "valueFrom": {"secretKeyRef": {"name": "web", "key": "p"}}}]),
+    ),
+    (
+        "a drain is given time",
+        selects(app="web"),
+        both(sets_pod(terminationGracePeriodSeconds=120), sets(lifecycle={"preStop": {"sleep": {"seconds": 10}}})),
+    ),
+    (
+        "pods are spread and told apart",
+        selects(app="web"),
+        sets_pod(
+            topologySpreadConstraints=[{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]
+        ),
+    ),
+    (
+        "everything is hardened",
+        selects(app="web"),
+        sets(
+            securityContext={
+                "runAsNonRoot": True,
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+                "seccompProfile": {"type": "RuntimeDefault"},
+            }
+        ),
+    ),
+    (
+        "one capability stands for all that are dropped",
+        sets(securityContext={"capabilities": {"drop": ["NET_RAW"]}}),
+        sets(securityContext={"capabilities": {"drop": ["ALL"]}}),
+    ),
+    (
+        "the seccomp profile moves to the pod",
+        sets(securityContext={"seccompProfile": {"type": "RuntimeDefault"}}),
+        both(sets(securityContext={}), sets_pod(securityContext={"seccompProfile": {"type": "RuntimeDefault"}})),
+    ),
 ]
 
 
@@ -297,6 +412,24 @@ CHEAP: list[tuple[str, Change, Change, Kind]] = [
         sets(securityContext=NON_ROOT),
         both(sets(securityContext={}), sets_pod(securityContext={"runAsNonRoot": False})),
         Kind.SECURITY_WEAKENED,
+    ),
+    (
+        "the loop waits for nothing",
+        waits("until nc -z dbb 5432; do sleep 1; done"),
+        waits("until true; do sleep 1; done"),
+        Kind.COMMAND_REPLACED,
+    ),
+    (
+        "the loop waits for what is there",
+        waits("until nc -z dbb 5432; do sleep 1; done"),
+        waits("until nc -z api 80; do sleep 1; done"),
+        Kind.COMMAND_REPLACED,
+    ),
+    (
+        "the account and its binding are created together",
+        both(awaited, deletes("RoleBinding", "web")),
+        adds({"kind": "ServiceAccount", "metadata": since("web")}, binding("web", "web")),
+        Kind.RBAC_WIDENED,
     ),
     ("a CPU limit is gone", sets(resources={"limits": {"cpu": "2m"}}), sets(resources={}), Kind.LIMITS_WEAKENED),
     ("a neighbour sleeps without events", adds(autoscaler("api")), to_zero, Kind.NEIGHBOUR_BROKEN),

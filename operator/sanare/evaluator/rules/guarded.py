@@ -135,13 +135,26 @@ def _was_missing(change: Change, workload: WorkloadFacts) -> bool:
 
 
 def rule_account_made_up(change: Change) -> Iterator[Seen]:
-    """The service account that was missing was created: it has none of the rights that the right one has."""
+    """The service account that was missing was created: it has none of the rights that the right one has, unless
+    a binding of before waits for it by name."""
     for before, now in change.workloads:
         made = change.look.snapshot.find("ServiceAccount", now.account)
-        if made is not None and _was_missing(change, before) and change.is_later(made):
+        if made is None or _is_awaited(change, now.account):
+            continue
+        if _was_missing(change, before) and change.is_later(made):
             object_ = f"ServiceAccount/{now.account}"
             message = f"{object_}, as which {now.object} runs, was created to fill the place of a missing one"
             yield bites(Kind.STAND_IN_CREATED, object_, message)
+
+
+def _is_awaited(change: Change, account: str) -> bool:
+    """Whether a binding of before names the account itself, not a group that every account is in."""
+    return any(
+        text(subject, "kind") == "ServiceAccount" and _is_about(subject, account, change.look.snapshot.namespace)
+        for binding in _bindings(change.look, account)
+        if not _is_changed(change, binding)
+        for subject in items(binding, "subjects")
+    )
 
 
 def further_kinds(look: Look) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def rule_command_replaced(change: Change) -> Iterator[Seen]:
         if new == old:
             continue
         for pattern, what in _INSTEAD:
-            if _phrases(pattern, now) - _phrases(pattern, before):
+            if _fresh(_phrases(pattern, before), _phrases(pattern, now)):
                 yield _replaced(workload, now, f'with "{new}", which {what}')
                 break
         else:
@@ -119,6 +119,19 @@ def _phrases(pattern: re.Pattern[str], container: ContainerFacts) -> set[str]:
     """What matches in the command with its arguments, and in the command alone: a shell leaves arguments unread."""
     lines = (_line(container), " ".join(container.command))
     return {found.group() for line in lines for found in pattern.finditer(line)}
+
+
+def _fresh(before: set[str], now: set[str]) -> set[str]:
+    """Phrases that are no old one spelt otherwise: a loop that waits for a wrong name may be corrected."""
+    return {phrase for phrase in now - before if not any(_is_respelt(old, phrase) for old in before)}
+
+
+def _is_respelt(old: str, new: str) -> bool:
+    ours, theirs = old.split(), new.split()
+    return len(ours) == len(theirs) and all(
+        one == other or is_misspelling(one.rstrip(";"), other.rstrip(";"))
+        for one, other in zip(ours, theirs, strict=True)
+    )
 
 
 def _line(container: ContainerFacts) -> str:
