@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from sanare.diagnosis.analyzers.limits import parse_bytes
 from tests.unit.diagnosis.builders import (
     App,
     Object,
@@ -132,13 +131,6 @@ def test_a_memory_limit_is_raised_to_what_is_known_to_be_needed(parts: list[App]
     finding = only(found(*parts), "MemoryLimitTooLow")
     assert values(finding) == expected
     assert bool(finding.missing) is not bool(expected)
-
-
-@pytest.mark.parametrize(
-    ("quantity", "size"), [("64Mi", 64 * 1024**2), ("1G", 10**9), ("1024", 1024), ("1.5Ki", 1536), ("much", None)]
-)
-def test_a_memory_quantity_is_read_in_bytes(quantity: str, size: int | None) -> None:
-    assert parse_bytes(quantity) == size
 
 
 UNSCHEDULABLE = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."

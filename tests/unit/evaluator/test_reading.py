@@ -98,7 +98,22 @@ def test_the_path_of_a_probe_goes_through_the_proxy() -> None:
 
 @pytest.mark.parametrize(
     ("written", "number"),
-    [("128Mi", 128 * 1024**2), ("1Gi", 1024**3), ("500m", 0.5), ("2", 2), ("1e3", 1000), ("1k", 1000), ("x", None)],
+    [
+        ("128Mi", 128 * 1024**2),
+        ("1Gi", 1024**3),
+        ("1.5Ki", 1536),
+        ("500m", 0.5),
+        ("2", 2),
+        ("2.", 2),
+        (".5", 0.5),
+        ("1e3", 1000),
+        ("1k", 1000),
+        ("x", None),
+        ("", None),
+        (".", None),
+        ("1.2.3", None),
+        ("1\n", None),
+    ],
 )
 def test_quantities_are_numbers(written: str, number: float | None) -> None:
     assert quantity(written) == number

@@ -11,34 +11,25 @@ from sanare.diagnosis.finding import Candidate, Confidence, Finding
 from sanare.diagnosis.patch import Change, patch
 from sanare.diagnosis.view import View
 from sanare.diagnosis.workload import Container, Workload
+from sanare.evaluator.quantities import quantity
 
 _MEMORY_NAME = re.compile(r"(?:^|_)(?:ALLOC|HEAP|MEMORY|MEM|CACHE|BUFFER)(?:_SIZE)?_(?:MB|MIB|M)$")
 _HEAP_FLAG = re.compile(r"-Xmx(\d{1,6})([mMgG])\b")
-_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)?")
-_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {
-    unit: 1024**power for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti"), 1)
-}
 _MIB = 1024**2
 _STEP = 32  # MiB to which a new limit is rounded up
 _OWN = 32  # MiB for the process itself, beside what it is told to use
-
-
-def parse_bytes(quantity: str) -> int | None:
-    """A Kubernetes memory quantity in bytes, None where it is not one of the usual forms."""
-    match = _QUANTITY.fullmatch(quantity)
-    return int(float(match[1]) * _UNITS[match[2] or ""]) if match else None
 
 
 def memory_limits(view: View) -> Iterator[Finding]:
     """Containers of the incident's workloads that were OOM-killed."""
     for workload in view.troubled:
         for container in workload.containers:
-            limit = parse_bytes(text(container.spec, "resources", "limits", "memory"))
+            limit = quantity(text(container.spec, "resources", "limits", "memory"))
             if limit and any(state.ended == "OOMKilled" for state in workload.states(container)):
                 yield _finding(view, workload, container, limit)
 
 
-def _finding(view: View, workload: Workload, container: Container, limit: int) -> Finding:
+def _finding(view: View, workload: Workload, container: Container, limit: float) -> Finding:
     needs = list(_by_neighbours(view, workload, container, limit)) or list(_by_settings(view, container, limit))
     old = text(container.spec, "resources", "limits", "memory")
     pointer = workload.pointer(container, "resources", "limits", "memory")
@@ -58,11 +49,11 @@ def _finding(view: View, workload: Workload, container: Container, limit: int) -
     )
 
 
-def _by_neighbours(view: View, workload: Workload, container: Container, limit: int) -> Iterator[tuple[str, str]]:
+def _by_neighbours(view: View, workload: Workload, container: Container, limit: float) -> Iterator[tuple[str, str]]:
     for other, neighbour in view.neighbours(workload, container):
         value = text(neighbour.spec, "resources", "limits", "memory")
         same_work = environment_names(view, neighbour) == environment_names(view, container)
-        if other.is_proven and same_work and (parse_bytes(value) or 0) > limit:
+        if other.is_proven and same_work and (quantity(value) or 0) > limit:
             yield value, f"{other.ref} runs the same image with this limit"
 
 
@@ -72,7 +63,7 @@ def environment_names(view: View, container: Container) -> set[tuple[str, str | 
     return {(v.name, v.value) for v in variables if _MEMORY_NAME.search(v.name) or _HEAP_FLAG.search(v.value or "")}
 
 
-def _by_settings(view: View, container: Container, limit: int) -> Iterator[tuple[str, str]]:
+def _by_settings(view: View, container: Container, limit: float) -> Iterator[tuple[str, str]]:
     """Half as much again as the process is told to use, and room for itself, rounded up."""
     for name, value in sorted(environment_names(view, container)):
         told = _mebibytes(value or "")
