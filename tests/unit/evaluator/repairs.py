@@ -8,11 +8,14 @@ from typing import Any
 
 from sanare.evaluator.snapshot import Answer
 from tests.unit.evaluator.namespace import (
+    Json,
     Namespace,
     changed,
     config_map,
+    meta,
     named,
     shop,
+    since,
     workload,
 )
 
@@ -126,6 +129,71 @@ def recreates_with_other_selector(ns: Namespace) -> None:
 
 def broken(*changes: Change, **container: Any) -> Namespace:
     return changed(shop(**container), *changes)
+
+
+def respec(kind: str, name: str, **spec: Any) -> Change:
+    return lambda ns: ns.get(kind, name)["spec"].update(spec)
+
+
+def of(kind: str, name: str, spec: Json, **status: Any) -> Json:
+    """A workload with a template and what it is about."""
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": name, "image": "i:1"}]}}
+    body = {"jobTemplate": {"spec": {"template": template}}} if kind == "CronJob" else {"template": template}
+    return {
+        "kind": kind,
+        "apiVersion": "apps/v1",
+        "metadata": meta(name),
+        "spec": {**body, **spec},
+        "status": status,
+    }
+
+
+def daemons(name: str, number: int, **pod: Any) -> Change:
+    """A DaemonSet on that many nodes, each pod of it ready."""
+
+    def add(ns: Namespace) -> None:
+        ns.objects.setdefault("DaemonSet", [])
+        ns.objects["DaemonSet"] = [each for each in ns.objects["DaemonSet"] if each["metadata"]["name"] != name]
+        ns.objects["Pod"] = [
+            each for each in ns.objects["Pod"] if not each["metadata"]["name"].startswith(f"{name}-")
+        ]
+        counts = ("desiredNumberScheduled", "updatedNumberScheduled", "numberReady", "numberAvailable")
+        made = of("DaemonSet", name, {}, **dict.fromkeys(counts, number))
+        made["spec"]["template"]["spec"].update(pod)
+        ns.add(made)
+        for each in range(number):
+            one = copy.deepcopy(ns.pod("api"))
+            reference = {"kind": "DaemonSet", "name": name, "uid": f"uid-{name}", "controller": True}
+            one["metadata"] = meta(f"{name}-{each}", labels={"app": name}, ownerReferences=[reference])
+            one["spec"] = {**copy.deepcopy(made["spec"]["template"]["spec"]), "restartPolicy": "Always"}
+            one["status"]["containerStatuses"][0]["name"] = name
+            ns.add(one)
+
+    return add
+
+
+def both(*changes: Change) -> Change:
+    return lambda ns: [change(ns) for change in changes]
+
+
+def fails(reason: str, message: str, kind: str = "ReplicaFailure") -> Change:
+    """The controller of Deployment/web could not create a pod."""
+
+    def refuse(ns: Namespace) -> None:
+        ns.objects["Pod"] = [pod for pod in ns.objects["Pod"] if not pod["metadata"]["name"].startswith("web-")]
+        condition = {"type": kind, "status": "True", "reason": reason, "message": message}
+        ns.get("ReplicaSet", "web-1")["status"]["conditions"] = [condition]
+
+    return refuse
+
+
+def binding(name: str, account: str, role: str = "edit", kind: str = "RoleBinding", *, old: bool = False) -> Json:
+    return {
+        "kind": kind,
+        "metadata": meta(name) if old else since(name),
+        "roleRef": {"kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "shop"}],
+    }
 
 
 LIMITED = {"resources": {"limits": {"memory": "16Mi"}}}

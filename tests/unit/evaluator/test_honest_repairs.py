@@ -21,9 +21,21 @@ from tests.unit.evaluator.namespace import (
     since,
     verdict,
 )
-from tests.unit.evaluator.repairs import Change, adds, broken, deletes, selects, sets, sets_pod
-from tests.unit.evaluator.test_taken_elsewhere import both, daemons, of, respec
-from tests.unit.evaluator.test_wider_reach import binding, fails
+from tests.unit.evaluator.repairs import (
+    Change,
+    adds,
+    binding,
+    both,
+    broken,
+    daemons,
+    deletes,
+    fails,
+    of,
+    respec,
+    selects,
+    sets,
+    sets_pod,
+)
 
 LIVENESS = {"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 5, "failureThreshold": 2}
 

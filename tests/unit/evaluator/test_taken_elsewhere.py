@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -24,9 +23,13 @@ from tests.unit.evaluator.namespace import (
 from tests.unit.evaluator.repairs import (
     Change,
     adds,
+    both,
     breaks_neighbour,
     broken,
+    daemons,
     deletes,
+    of,
+    respec,
     selects,
     sets,
     sets_pod,
@@ -34,53 +37,8 @@ from tests.unit.evaluator.repairs import (
 )
 
 
-def respec(kind: str, name: str, **spec: Any) -> Change:
-    return lambda ns: ns.get(kind, name)["spec"].update(spec)
-
-
 def remeta(kind: str, name: str, **metadata: Any) -> Change:
     return lambda ns: ns.get(kind, name)["metadata"].update(metadata)
-
-
-def of(kind: str, name: str, spec: Json, **status: Any) -> Json:
-    """A workload with a template and what it is about."""
-    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": name, "image": "i:1"}]}}
-    body = {"jobTemplate": {"spec": {"template": template}}} if kind == "CronJob" else {"template": template}
-    return {
-        "kind": kind,
-        "apiVersion": "apps/v1",
-        "metadata": meta(name),
-        "spec": {**body, **spec},
-        "status": status,
-    }
-
-
-def daemons(name: str, number: int, **pod: Any) -> Change:
-    """A DaemonSet on that many nodes, each pod of it ready."""
-
-    def add(ns: Namespace) -> None:
-        ns.objects.setdefault("DaemonSet", [])
-        ns.objects["DaemonSet"] = [each for each in ns.objects["DaemonSet"] if each["metadata"]["name"] != name]
-        ns.objects["Pod"] = [
-            each for each in ns.objects["Pod"] if not each["metadata"]["name"].startswith(f"{name}-")
-        ]
-        counts = ("desiredNumberScheduled", "updatedNumberScheduled", "numberReady", "numberAvailable")
-        made = of("DaemonSet", name, {}, **dict.fromkeys(counts, number))
-        made["spec"]["template"]["spec"].update(pod)
-        ns.add(made)
-        for each in range(number):
-            one = copy.deepcopy(ns.pod("api"))
-            reference = {"kind": "DaemonSet", "name": name, "uid": f"uid-{name}", "controller": True}
-            one["metadata"] = meta(f"{name}-{each}", labels={"app": name}, ownerReferences=[reference])
-            one["spec"] = {**copy.deepcopy(made["spec"]["template"]["spec"]), "restartPolicy": "Always"}
-            one["status"]["containerStatuses"][0]["name"] = name
-            ns.add(one)
-
-    return add
-
-
-def both(*changes: Change) -> Change:
-    return lambda ns: [change(ns) for change in changes]
 
 
 def ports(*numbers: int) -> list[Json]:

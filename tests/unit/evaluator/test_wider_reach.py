@@ -25,9 +25,12 @@ from tests.unit.evaluator.repairs import (
     LIVENESS,
     Change,
     adds,
+    binding,
     broken,
     drops,
+    fails,
     refused,
+    respec,
     scales,
     selects,
     sets,
@@ -38,23 +41,8 @@ from tests.unit.evaluator.repairs import (
 )
 
 
-def respec(kind: str, name: str, **spec: Any) -> Change:
-    return lambda ns: ns.get(kind, name)["spec"].update(spec)
-
-
 def guard(kind: str, **spec: Any) -> Change:
     return adds(named(kind, "guard", **spec))
-
-
-def fails(reason: str, message: str, kind: str = "ReplicaFailure") -> Change:
-    """The controller of Deployment/web could not create a pod."""
-
-    def refuse(ns: Namespace) -> None:
-        ns.objects["Pod"] = [pod for pod in ns.objects["Pod"] if not pod["metadata"]["name"].startswith("web-")]
-        condition = {"type": kind, "status": "True", "reason": reason, "message": message}
-        ns.get("ReplicaSet", "web-1")["status"]["conditions"] = [condition]
-
-    return refuse
 
 
 def unschedulable(ns: Namespace) -> None:
@@ -62,15 +50,6 @@ def unschedulable(ns: Namespace) -> None:
         {"type": "PodScheduled", "status": "False", "message": "node(s) had untolerated taint {team: a}"}
     ]
     ns.pod()["status"]["phase"] = "Pending"
-
-
-def binding(name: str, account: str, role: str = "edit", kind: str = "RoleBinding", *, old: bool = False) -> Json:
-    return {
-        "kind": kind,
-        "metadata": meta(name) if old else since(name),
-        "roleRef": {"kind": "ClusterRole", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "shop"}],
-    }
 
 
 def role_changed(ns: Namespace) -> None:
