@@ -123,7 +123,7 @@ class View:
 
     def is_listed(self, kind: str) -> bool:
         """Whether the kind was looked at, so that what is not in the list does not exist."""
-        return kind in self.snapshot.objects and kind not in self.snapshot.unseen
+        return self.snapshot.is_listed(kind)
 
 
 def selects(service: Manifest, pod_labels: Mapping[str, str]) -> bool:
