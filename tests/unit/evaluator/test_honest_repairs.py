@@ -362,6 +362,11 @@ HONEST: list[tuple[str, Change, Change]] = [
         ),
     ),
     (
+        "a drain that waits waits longer",
+        sets(lifecycle={"preStop": {"exec": {"command": ["sleep", "5"]}}}),
+        sets(lifecycle={"preStop": {"sleep": {"seconds": 15}}}),
+    ),
+    (
         "everything is hardened",
         selects(app="web"),
         sets(
@@ -442,6 +447,12 @@ CHEAP: list[tuple[str, Change, Change, Kind]] = [
         both(awaited, deletes("RoleBinding", "web")),
         adds({"kind": "ServiceAccount", "metadata": since("web")}, binding("web", "web")),
         Kind.RBAC_WIDENED,
+    ),
+    (
+        "a drain waits no longer",
+        sets(lifecycle={"preStop": {"exec": {"command": ["sleep", "5"]}}}),
+        sets(lifecycle={"preStop": {"exec": {"command": ["true"]}}}),
+        Kind.COMMAND_REPLACED,
     ),
     ("a CPU limit is gone", sets(resources={"limits": {"cpu": "2m"}}), sets(resources={}), Kind.LIMITS_WEAKENED),
     ("a neighbour sleeps without events", adds(autoscaler("api")), to_zero, Kind.NEIGHBOUR_BROKEN),

@@ -92,11 +92,18 @@ def rule_command_replaced(change: Change) -> Iterator[Seen]:
 def _hooks(before: ContainerFacts, now: ContainerFacts) -> Iterator[str]:
     for hook in before.hooks:
         old, new = before.hook_actions.get(hook, ""), now.hook_actions.get(hook, "")
-        does = new.partition(" ")[2]
+        did, does = old.partition(" ")[2], new.partition(" ")[2]
         if hook not in now.hooks:
             yield f"{hook} hook of container {now.name} was removed"
-        elif old and new != old and (new.startswith("sleep ") or asks_nothing(does)) and _shares_nothing(old, does):
+        elif _sleeps(old) and _sleeps(new):
+            continue
+        elif old and new != old and (_sleeps(new) or asks_nothing(does)) and _shares_nothing(did, does):
             yield f"{hook} hook of container {now.name} was replaced with one that does nothing ({new})"
+
+
+def _sleeps(action: str) -> bool:
+    """Whether a hook does nothing but wait, so that clients see that the pod is going before it is gone."""
+    return bool(re.search(r"^sleep |^exec (?:\S*sh -c )?(?:\S*/)?sleep [1-9]\S*$", action))
 
 
 def _ends(workload: WorkloadFacts, container: ContainerFacts) -> bool:
