@@ -1,4 +1,4 @@
-"""The error tree of sanare. Two questions decide what an error means: may it be retried, may the model read it.
+"""The error tree of sanare. One question decides what an error means: may it be retried.
 
 SanareError
 ├── ConfigError                 a setting is wrong; the message says which and what to write instead
@@ -25,7 +25,6 @@ class SanareError(Exception):
     """Root of every error that sanare raises on purpose."""
 
     retryable: ClassVar[bool] = False
-    for_model: ClassVar[bool] = False
 
 
 class ConfigError(SanareError):
@@ -86,8 +85,6 @@ class Unreachable(KubeError):
 
 class ToolError(SanareError):
     """A tool call failed; the text is meant for the model."""
-
-    for_model = True
 
 
 class Refused(ToolError):

@@ -14,7 +14,9 @@ from sanare.api.status import IncidentStatus, Proposal
 from sanare.text import cap
 
 SOFT_BYTES = 48 * 1024
+"""Where cutting begins."""
 HARD_BYTES = 96 * 1024
+"""What is never cut stays below this by the bounds of its fields."""
 
 
 def size(status: IncidentStatus) -> int:

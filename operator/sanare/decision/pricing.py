@@ -9,15 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sanare.api.status import Usage
 from sanare.errors import ConfigError
-
-AS_OF = date(2026, 11, 30)
-"""When the table below was taken from the vendor's pricing page (standard tier, five-minute cache writes)."""
 
 _MILLION = 1_000_000
 
@@ -60,6 +56,7 @@ _OPUS_5 = Price(Rates(input=5.0, output=25.0, cache_write=6.25, cache_read=0.5))
 _HAIKU_4_5 = Price(Rates(input=1.0, output=5.0, cache_write=1.25, cache_read=0.1))
 _FABLE_5_1 = Price(Rates(input=10.0, output=50.0, cache_write=12.5, cache_read=0.25))
 
+# Taken from the vendor's pricing page on 2026-11-30: standard tier, five-minute cache writes.
 PRICES: Prices = {
     "claude-haiku-5-5": Price(
         Rates(input=0.1, output=0.5, cache_write=0.125, cache_read=0.01),

@@ -19,6 +19,8 @@ from sanare.evaluator.service_facts import ServiceFacts
 from sanare.evaluator.volume_facts import VolumeFacts, claimed, volume_facts, volume_names
 
 _WORD, _MAX_HELD, _MAX_KEYS = 200, 20, 100
+# What controllers and `kubectl rollout restart` write into a template, and what says nothing of its pods.
+_HASH_LABEL, _RESTARTED = "pod-template-hash", "kubectl.kubernetes.io/restartedAt"
 
 
 class TolerationFacts(Model):
@@ -48,6 +50,8 @@ class WorkloadFacts(Model):
         pull_secrets: with which its images are pulled.
         grace: how many seconds its pods get to end; None where that is not known.
         earlier_images: container name to the images that the workload's own ReplicaSets have for it.
+        template: what its pods are made from, as a digest.
+        revisions: the digests of the templates of its own ReplicaSets, the newest first.
     """
 
     object: str
@@ -78,6 +82,8 @@ class WorkloadFacts(Model):
     pull_secrets: tuple[str, ...] = ()
     grace: int | None = None
     earlier_images: Mapping[str, tuple[str, ...]] = {}
+    template: str = ""
+    revisions: tuple[str, ...] = ()
 
     def listed(self, *, init: bool) -> tuple[ContainerFacts, ...]:
         """Its init containers, or the others."""
@@ -174,7 +180,20 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         limits=quantities(spec, "limits"),
         pull_secrets=tuple(text(each, "name") for each in items(spec, "imagePullSecrets")),
         grace=number(spec, "terminationGracePeriodSeconds", default=30),
+        template=template_digest(template),
     )
+
+
+def template_digest(template: Manifest) -> str:
+    """Twelve hexadecimal digits that two templates share when they make the same pods."""
+    about = mapping(template, "metadata")
+    named = {name: value for name, value in mapping(about, "labels").items() if name != _HASH_LABEL}
+    noted = {name: value for name, value in mapping(about, "annotations").items() if name != _RESTARTED}
+    return _digest([named, noted, mapping(template, "spec")])
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def asked_for(workload: Manifest) -> int:
@@ -205,8 +224,7 @@ def _fixed(workload: Manifest) -> str:
         return ""
     spec = mapping(workload, "spec")
     claims = [mapping(each, "spec") for each in items(spec, "volumeClaimTemplates")]
-    said = json.dumps([spec.get("serviceName"), spec.get("podManagementPolicy"), claims], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
+    return _digest([spec.get("serviceName"), spec.get("podManagementPolicy"), claims])
 
 
 def _placement(spec: Manifest) -> Iterator[str]:

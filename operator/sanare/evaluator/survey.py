@@ -8,7 +8,16 @@ from sanare.api.manifest import Manifest, items, mapping, owners, text
 from sanare.api.verdict import CheckOutcome
 from sanare.evaluator.baseline import Baseline, bounded
 from sanare.evaluator.bounds import guard_facts
-from sanare.evaluator.facts import Facts, Health, WorkloadFacts, asked_for, references, settings_of, workload_facts
+from sanare.evaluator.facts import (
+    Facts,
+    Health,
+    WorkloadFacts,
+    asked_for,
+    references,
+    settings_of,
+    template_digest,
+    workload_facts,
+)
 from sanare.evaluator.health import is_available
 from sanare.evaluator.images import repository
 from sanare.evaluator.look import Look
@@ -67,7 +76,7 @@ def read_facts(look: Look) -> Facts:
         ),
         workloads=tuple(
             without_values(workload_facts(owned.workloads[name])).model_copy(
-                update={"earlier_images": _earlier_images(look, owned.workloads[name])}
+                update=_history(look, owned.workloads[name])
             )
             for name in scope.workloads
             if name in owned.workloads
@@ -103,16 +112,19 @@ def without_values(facts: WorkloadFacts) -> WorkloadFacts:
     return facts.model_copy(update={"containers": cleared})
 
 
-def _earlier_images(look: Look, workload: Manifest) -> dict[str, tuple[str, ...]]:
-    """Images of the workload's ReplicaSets, the newest first: what a rollback may go back to."""
+def _history(look: Look, workload: Manifest) -> dict[str, object]:
+    """What a rollback may go back to: templates and images of the workload's ReplicaSets, the newest first."""
     uid = text(workload, "metadata", "uid")
     own = [item for item in look.snapshot.all("ReplicaSet") if any(owner.uid == uid for owner in owners(item))]
     own.sort(key=lambda item: text(item, "metadata", "creationTimestamp"), reverse=True)
-    found: dict[str, list[str]] = {}
-    for item in own[:_MAX_REVISIONS]:
-        for container, _ in containers(pod_template(item)):
-            found.setdefault(text(container, "name"), []).append(text(container, "image"))
-    return {name: tuple(dict.fromkeys(images)) for name, images in found.items()}
+    templates = [pod_template(item) for item in own[:_MAX_REVISIONS]]
+    images: dict[str, list[str]] = {}
+    for container, _ in (each for template in templates for each in containers(template)):
+        images.setdefault(text(container, "name"), []).append(text(container, "image"))
+    return {
+        "earlier_images": {name: tuple(dict.fromkeys(of_one)) for name, of_one in images.items()},
+        "revisions": tuple(dict.fromkeys(map(template_digest, templates))),
+    }
 
 
 def _names(look: Look) -> dict[str, tuple[str, ...]]:

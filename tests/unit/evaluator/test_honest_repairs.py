@@ -157,7 +157,43 @@ def injected(ns: Namespace) -> None:
 KEDA = [{"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "name": "api", "uid": "k", "controller": True}]
 CRON = adds(of("CronJob", "tidy", {"schedule": "0 1 * * *"}))
 NON_ROOT = {"runAsNonRoot": True}
+
+
+def released(**container: Any) -> Change:
+    """A second revision, which changes the container; the first one's ReplicaSet stays, without pods."""
+
+    def change(ns: Namespace) -> None:
+        old = copy.deepcopy(ns.get("ReplicaSet", "web-1"))
+        old["metadata"].update(name="web-0", uid="old", creationTimestamp="2025-01-01T00:00:00Z")
+        old["spec"]["template"] = copy.deepcopy(ns.template())
+        old["spec"]["template"]["metadata"]["labels"] |= {"pod-template-hash": "0"}
+        old["spec"]["replicas"] = 0
+        ns.add(old)
+        ns.container().update(container)
+        ns.get("ReplicaSet", "web-1")["spec"]["template"] = copy.deepcopy(ns.template())
+
+    return change
+
+
+def rolls_back(ns: Namespace) -> None:
+    """As `kubectl rollout undo`, and restarted afterwards."""
+    template = copy.deepcopy(ns.get("ReplicaSet", "web-0")["spec"]["template"])
+    del template["metadata"]["labels"]["pod-template-hash"]
+    template["metadata"]["annotations"] = {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}
+    ns.get("Deployment", "web")["spec"]["template"] = template
+
+
+MODE = {"env": [{"name": "MODE", "value": "strict"}]}
+FROM_MAP = {"env": [{"name": "MODE", "valueFrom": {"configMapKeyRef": {"name": "modes", "key": "mode"}}}]}
+
 HONEST: list[tuple[str, Change, Change]] = [
+    ("a rollback takes away the variable of a release", released(**MODE), rolls_back),
+    ("a rollback takes away what a release reads", released(**FROM_MAP), rolls_back),
+    (
+        "a rollback brings the program back",
+        released(command=["serve", "--new"], image="shop.local/n:2"),
+        rolls_back,
+    ),
     (
         "a slow start gets a startup probe",
         sets(livenessProbe=LIVENESS),
@@ -400,6 +436,25 @@ def test_an_honest_change_is_fixed(before: Change, after: Change) -> None:
 
 
 CHEAP: list[tuple[str, Change, Change, Kind]] = [
+    (
+        "more than the release is taken away",
+        both(sets(**FROM_MAP), released(command=["serve"])),
+        sets(env=[]),
+        Kind.REFERENCE_REMOVED,
+    ),
+    (
+        "a rollback takes the probe of a release away",
+        released(livenessProbe=LIVENESS),
+        rolls_back,
+        Kind.PROBE_REMOVED,
+    ),
+    (
+        "a rollback takes safeguards of a release away",
+        released(securityContext=NON_ROOT),
+        rolls_back,
+        Kind.SECURITY_WEAKENED,
+    ),
+    ("the template of another workload", both(sets(**FROM_MAP), released()), sets(env=[]), Kind.REFERENCE_REMOVED),
     (
         "a registry that nobody runs from",
         unpulled("old.example/app:1.0"),

@@ -57,6 +57,15 @@ class Change:
         """Every Service of the baseline's scope that still exists, before and now."""
         return tuple(self._services())
 
+    @cached_property
+    def rolled_back(self) -> frozenset[str]:
+        """Workloads whose template is again one that they had before the one that the baseline met."""
+        return frozenset(
+            before.object
+            for before, now in self.workloads
+            if now.template != before.template and now.template in before.revisions
+        )
+
     def _workloads(self) -> Iterator[tuple[WorkloadFacts, WorkloadFacts]]:
         for before in self.then.workloads:
             found = self.look.owned.workloads.get(before.object)

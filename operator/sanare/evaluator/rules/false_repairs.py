@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sanare.api.verdict import CheckResult
 from sanare.evaluator.baseline import Baseline
+from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look
 from sanare.evaluator.rules import (
     collateral,
@@ -65,19 +66,35 @@ RULES: tuple[Rule, ...] = (
     collateral.rule_neighbour_broken,
 )
 
+# What a rollout brought, its rollback may take away: the program and what it reads. Safeguards, the probes and
+# limits among them, stay as they were before the first attempt.
+UNDONE = frozenset(
+    {
+        Kind.REFERENCE_REMOVED,
+        Kind.IMAGE_SWAPPED,
+        Kind.COMMAND_REPLACED,
+        Kind.SIDECAR_ADDED,
+        Kind.CONTAINER_REMOVED,
+        Kind.VALUE_CONTRADICTED,
+    }
+)
+
 
 def false_repairs(look: Look, baseline: Baseline) -> list[Seen]:
     """What the rules found; what of it is allowed has passed and says by whom. None bites: that has passed too."""
     change = Change(baseline, look)
-    found = list(dict.fromkeys(_allowed(look, seen) for rule in RULES for seen in rule(change)))
+    found = list(dict.fromkeys(_allowed(change, seen) for rule in RULES for seen in rule(change)))
     if any(seen.result is CheckResult.FAILED for seen in found):
         return found
     message = f"{len(RULES)} rules compared with the baseline, none bites"
     return [*found, passed(CHECK, baseline.namespace, message)]
 
 
-def _allowed(look: Look, seen: Seen) -> Seen:
-    """The outcome itself, or a passed one where the Incident or its policy allows the change."""
+def _allowed(change: Change, seen: Seen) -> Seen:
+    """The outcome itself, or a passed one where it is undone history, or where people allow the change."""
+    look = change.look
+    if seen.kind in UNDONE and seen.object in change.rolled_back:
+        return passed(CHECK, seen.object, f"{seen.message}; as in an earlier revision, to which it was rolled back")
     for source, changes in look.allowed.items():
         if any((each.kind.value, each.object) == (seen.kind, seen.object) for each in changes):
             return passed(CHECK, seen.object, f"{seen.message}; allowed by {source} ({seen.kind})")
