@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sanare.api.manifest import Manifest, items, mapping, text
-from sanare.evaluator.facts import WorkloadFacts
+from sanare.evaluator.facts import WorkloadFacts, settings_of
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.ownership import pod_template
 from sanare.evaluator.rules.change import Change, bites, is_gone
@@ -169,8 +169,11 @@ def _filled_in(change: Change, name: str) -> str:
     if _is_empty(found):
         return "to be empty"
     said = " ".join(check.message for check in change.failed_then(Kind.CONFIG_ERROR, Kind.FAILED_MOUNT))
+    known, settings = set(change.then.settings.get(name, {}).values()), settings_of(found)
     for key, value in mapping(found, "data").items():
-        if key in _MISSING_KEY.findall(said) and not stands_in(str(value), documented(change, but=(name, key))):
+        if key not in _MISSING_KEY.findall(said) or settings.get(key) in known:  # it has another name now
+            continue
+        if not stands_in(str(value), documented(change, but=(name, key))):
             return f"to have a value for {key} that nothing in the namespace documents"
     return ""
 
