@@ -50,8 +50,7 @@ class WorkloadFacts(Model):
         pull_secrets: with which its images are pulled.
         grace: how many seconds its pods get to end; None where that is not known.
         earlier_images: container name to the images that the workload's own ReplicaSets have for it.
-        template: what its pods are made from, as a digest.
-        revisions: the digests of the templates of its own ReplicaSets, the newest first.
+        revisions: digests of the other templates that its own ReplicaSets have, the newest first.
     """
 
     object: str
@@ -82,7 +81,6 @@ class WorkloadFacts(Model):
     pull_secrets: tuple[str, ...] = ()
     grace: int | None = None
     earlier_images: Mapping[str, tuple[str, ...]] = {}
-    template: str = ""
     revisions: tuple[str, ...] = ()
 
     def listed(self, *, init: bool) -> tuple[ContainerFacts, ...]:
@@ -180,7 +178,6 @@ def workload_facts(workload: Manifest) -> WorkloadFacts:
         limits=quantities(spec, "limits"),
         pull_secrets=tuple(text(each, "name") for each in items(spec, "imagePullSecrets")),
         grace=number(spec, "terminationGracePeriodSeconds", default=30),
-        template=template_digest(template),
     )
 
 

@@ -37,7 +37,7 @@ def service_facts(
         name=text(service, "metadata", "name"),
         uid=text(service, "metadata", "uid"),
         selector=dict(service_selector(service)),
-        ports=tuple(f"{_client_port(port)}->{target_port(port)}" for port in items(spec, "ports")),
+        ports=tuple(f"{client_port(port)}->{target_port(port)}" for port in items(spec, "ports")),
         type=text(spec, "type") or "ClusterIP",
         external_addresses=words(spec, "externalIPs"),
         source_ranges=words(spec, "loadBalancerSourceRanges"),
@@ -50,7 +50,7 @@ def service_facts(
     )
 
 
-def _client_port(port: Manifest) -> str:
+def client_port(port: Manifest) -> str:
     """The port by which clients reach a Service, with its protocol where that is not TCP."""
     protocol = text(port, "protocol") or "TCP"
     return str(port.get("port")) if protocol == "TCP" else f"{port.get('port')}/{protocol}"

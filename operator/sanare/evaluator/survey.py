@@ -118,12 +118,13 @@ def _history(look: Look, workload: Manifest) -> dict[str, object]:
     own = [item for item in look.snapshot.all("ReplicaSet") if any(owner.uid == uid for owner in owners(item))]
     own.sort(key=lambda item: text(item, "metadata", "creationTimestamp"), reverse=True)
     templates = [pod_template(item) for item in own[:_MAX_REVISIONS]]
+    present = template_digest(pod_template(workload))
     images: dict[str, list[str]] = {}
     for container, _ in (each for template in templates for each in containers(template)):
         images.setdefault(text(container, "name"), []).append(text(container, "image"))
     return {
         "earlier_images": {name: tuple(dict.fromkeys(of_one)) for name, of_one in images.items()},
-        "revisions": tuple(dict.fromkeys(map(template_digest, templates))),
+        "revisions": tuple(each for each in dict.fromkeys(map(template_digest, templates)) if each != present),
     }
 
 

@@ -10,10 +10,10 @@ from sanare.api.manifest import Manifest, text
 from sanare.api.verdict import CheckOutcome
 from sanare.evaluator.baseline import Baseline
 from sanare.evaluator.container_facts import ContainerFacts
-from sanare.evaluator.facts import Facts, WorkloadFacts, workload_facts
+from sanare.evaluator.facts import Facts, WorkloadFacts, template_digest, workload_facts
 from sanare.evaluator.kinds import Kind
 from sanare.evaluator.look import Look, moment
-from sanare.evaluator.ownership import is_terminating
+from sanare.evaluator.ownership import is_terminating, pod_template
 from sanare.evaluator.reach import slices_of
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen, failed
@@ -62,8 +62,9 @@ class Change:
         """Workloads whose template is again one that they had before the one that the baseline met."""
         return frozenset(
             before.object
-            for before, now in self.workloads
-            if now.template != before.template and now.template in before.revisions
+            for before, _ in self.workloads
+            if before.revisions
+            and template_digest(pod_template(self.look.owned.workloads[before.object])) in before.revisions
         )
 
     def _workloads(self) -> Iterator[tuple[WorkloadFacts, WorkloadFacts]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sanare.api.manifest import Manifest, number, owners, text
+from sanare.api.manifest import Manifest, items, number, owners, text
 from sanare.evaluator.facts import Health, asked_for, workload_facts
 from sanare.evaluator.health import is_available
 from sanare.evaluator.kinds import Kind
@@ -14,7 +14,7 @@ from sanare.evaluator.rules.change import Change, bites
 from sanare.evaluator.rules.needed import missing_keys, required_maps
 from sanare.evaluator.scope import selected_workloads
 from sanare.evaluator.seen import Seen
-from sanare.evaluator.service_facts import service_facts
+from sanare.evaluator.service_facts import client_port
 from sanare.evaluator.traffic import serves
 from sanare.text import one_line
 
@@ -52,7 +52,7 @@ def _shrunk(change: Change, before: Health, found: Manifest) -> str:
     if is_terminating(found):
         return "is being deleted"
     if text(found, "kind") == "Service":
-        kept = {port.partition("->")[0] for port in service_facts(found, (), (), ()).ports}
+        kept = {client_port(port) for port in items(found, "spec", "ports")}
         lost = [number for port in before.ports if (number := port.partition("->")[0]) not in kept]
         return f"lost its port {lost[0]}" if lost else ""
     asked = asked_for(found)
@@ -77,8 +77,7 @@ def rule_neighbour_retargeted(change: Change) -> Iterator[Seen]:
         if found is None or name in change.look.scope.services:
             continue
         selected = [each for each in selected_workloads(found, change.look.owned) if not _is_part(change, each)]
-        known = [each for each in selected if each in before.selected]
-        added = [each for each in selected if each not in known and _was_there(change, each)]
+        added = [each for each in selected if each not in before.selected and _was_there(change, each)]
         # What did not work may have got the pods that it was meant for; those of the scope are not.
         taken = added if before.healthy else [each for each in added if each in change.look.scope.workloads]
         if taken and before.selected:
