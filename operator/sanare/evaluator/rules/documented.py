@@ -27,8 +27,9 @@ def _texts(change: Change, but: tuple[str, str]) -> Iterator[str]:
         if name != EVERYWHERE and not change.is_new("ConfigMap", name):
             yield from (str(value) for key, value in mapping(item, "data").items() if (name, key) != but)
             yield from (str(value) for value in mapping(item, "metadata", "annotations").values())
+    scope = {each.object for each in change.then.workloads}
     for name, workload in change.look.owned.workloads.items():
-        if name not in {each.object for each in change.then.workloads}:
+        if name not in scope:
             for container in items(pod_template(workload), "spec", "containers"):
                 yield from (text(entry, "value") for entry in items(container, "env"))
     yield change.look.incident.spec.summary

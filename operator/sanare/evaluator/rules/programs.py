@@ -14,7 +14,8 @@ from sanare.evaluator.rules.spelling import is_misspelling
 from sanare.evaluator.seen import Seen
 
 _IDLE = re.compile(
-    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[mhd]\b)|(?:^|-c\s+|[;&]\s*)(?:exec\s+)?(?:\S*/)?sleep\s+\S+\s*$|\btail\s+(?:-[fFn]|--follow|--retry)"
+    r"\bsleep\s+(?:inf(?:inity)?\b|\d{3,}|\d+[mhd]\b)|(?:^|-c\s+|[;&]\s*)(?:exec\s+)?(?:\S*/)?sleep\s+\S+\s*$"
+    r"|\btail\s+(?:-[fFn]|--follow|--retry)"
     r"|\bsleep\(\s*(?:\d{3,}|\d+e\d|float|math\.inf)|\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*;"
     r"|^(?:\S*/)?(?:true|pause|yes|cat)$|-c\s+(?:true|:)\s*$"
 )
